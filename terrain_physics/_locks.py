@@ -43,6 +43,7 @@ _held: list[Any] = []
 _WAIT, _AT_ONCE = (True,), (False,)
 _acquire: Any = RLock.acquire
 _release = methodcaller("release")
+_is_locked = methodcaller("locked")
 
 Lending = tuple[list[Any], Iterator[Any], Iterator[Any]]
 """See `trying`."""
@@ -198,7 +199,7 @@ class LongCalls:
         self._threads.clear()
 
     def __bool__(self) -> bool:
-        return any(mark.locked() for mark in list(self._threads))
+        return any(map(_is_locked, list(self._threads)))
 
     @property
     def has_thread(self) -> bool:

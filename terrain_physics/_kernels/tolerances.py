@@ -39,7 +39,7 @@ SAME_SUPPORT_SHARE = 1e-9
 
 # Culling: a triangle is apart from a ball only if it is farther by so much. The normal of a
 # sliver may be off by a hundredth of that, and all else by rounding. Unit: share of a distance.
-# Read by: character.contacts.
+# Read by: character.contacts, geometry.
 FARTHER_SHARE = 1e-4
 
 # Culling: an edge counts as beside a sphere only if it is so by this much, which is much more than

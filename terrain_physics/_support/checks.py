@@ -167,7 +167,8 @@ def vector(name: str, value: Any) -> Floats3:
     else:
         x, y, z = _three(name, value)
     if not (type(x) is type(y) is type(z) is float):  # PyGLM's vectors hold floats
-        x, y, z = (_number(name, "three numbers", part) for part in (x, y, z))
+        rule = "three numbers"
+        x, y, z = _number(name, rule, x), _number(name, rule, y), _number(name, rule, z)
     # A sum of finite numbers may overflow, so the slow check decides.
     if not math.isfinite(x + y + z):
         for axis, number in zip("xyz", (x, y, z), strict=True):

@@ -37,7 +37,7 @@ class GroundContacts(NamedTuple):
     def copy(self) -> Self:
         """Return a copy, which later changes of the rows of state do not reach."""
         item = f"V{self.rows.shape[1] * self.rows.itemsize}"  # NumPy copies a row at once then
-        return self._replace(rows=self.rows.view(item).copy().view(np.float64))
+        return type(self)(self.rows.view(item).copy().view(np.float64), self.queries)
 
     def named(self) -> tuple[Int64s, Bytes, Bools]:
         """Return the ids (n,) of the triangles, their materials (n,), and which are there.

@@ -305,6 +305,7 @@ class GroupData:
     """
 
     cell_sizes: CellSizes = None
+    _shown: tuple[Rows, Rows] | None = None  # the room, and those of its rows that are in use
 
     def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
         self.ground, self.time, self.seed = ground, time, seed
@@ -323,7 +324,7 @@ class GroupData:
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
-        return content | {"_adopted": {}, "_members": None}
+        return content | {"_adopted": {}, "_members": None, "_shown": None}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         refuse_other_format("CharacterGroup", content.pop("format", None))
@@ -405,7 +406,10 @@ class GroupData:
     def rows(self) -> Rows:
         """Return the rows of all characters in order, to read and to write."""
         self._compact()
-        return self._room.at(slice(len(self)))
+        shown, count = self._shown, len(self._places)
+        if shown is None or shown[0] is not self._room or len(shown[1].state) != count:
+            self._shown = shown = self._room, self._room.at(slice(count))
+        return shown[1]
 
     def room_for(self, count: int) -> Rows:
         """Return rows to write new characters to, which `add` then takes over.

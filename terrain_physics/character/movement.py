@@ -476,8 +476,9 @@ class CharacterMovement(CharacterView):
             return None
         if moves > 0:
             state[columns.MOVES_SEEN : columns.MOVES_SEEN + columns.UPDATES_SEEN] = moves
-        self._idle = idle._replace(numbers=self._bytes(), contents=contents)
-        return self._idle
+        slept = _Idle(self._bytes(), idle.changed, contents, idle.seconds, idle.result)
+        self._idle = slept
+        return slept
 
     def _is_left_as(self, idle: _Idle, seconds: float) -> bool:
         """Tell whether nothing but the ground may have changed since an idle update."""

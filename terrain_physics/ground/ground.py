@@ -8,7 +8,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pyglm import glm
 
+from terrain_physics._kernels._quick import put_entries, slots
+from terrain_physics._kernels.ground.moves import move_one
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
@@ -48,7 +51,7 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.ground_state import Keeper
 from terrain_physics.surface.limits import refuse_far_row
-from terrain_physics.surface.surface import Surface, queries_of
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
 Part = HeightMap | TriangleMesh
 
@@ -438,6 +441,7 @@ class Ground(Surface):
             raise ValueError(f"key must leave at least one part, got {key!r} of the only one")
         return number
 
+    @quick
     def move(self, key: int | str, transform: Any, delta_time: float | None = None) -> None:
         """Move a mesh: characters on this moving base go along, and it pushes those in its way.
 
@@ -510,6 +514,7 @@ class Ground(Surface):
 
         held.change(move)
 
+    @quick
     def move_many(self, keys: Any, transforms: Any, delta_time: Any = None) -> None:
         """Move many meshes at once: the same as `move` for each, in the order of the keys.
 
@@ -1130,7 +1135,9 @@ def _checked_times(delta_time: Any, count: int) -> NDArray[np.float64]:
     if delta_time is None:
         return np.zeros(count)
     if isinstance(delta_time, int | float):
-        return np.full(count, checked_seconds("delta_time", delta_time))
+        seconds = np.empty(count)
+        seconds.fill(checked_seconds("delta_time", delta_time))
+        return seconds
     given = checks.real_array("delta_time", delta_time)
     if given.ndim == 0:
         return np.full(count, checked_seconds("delta_time", float(given)))
@@ -1302,3 +1309,15 @@ def loaded_ground(saved: SavedGround) -> Part | Ground:
     if part.header["kind"] != saved.kind:
         raise ValueError(saved.kind)
     return loaded_part(part)
+
+
+# What the entry in C knows of a move, in its order. Whoever edits what `move` does, or a name of
+# what it writes to, edits `_build/quick/moves.c` too.
+put_entries(
+    (
+        *(*KEPT_BY_ENTRIES, Ground, *slots(Ground, "_held"), GroundParts),
+        *(move_one, checks.ROTATION_TOLERANCE, glm.dvec3, glm.mat4, glm.dmat4),
+    ),
+    (Ground, "move"),
+    (Ground, "move_many"),
+)

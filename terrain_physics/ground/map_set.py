@@ -135,6 +135,8 @@ class _SetMap:
 
     def to_hand_on(self) -> list[tuple[_Seam, Float32s, Bools]]:
         """Return the seams with edited samples, the samples, and which of them are new."""
+        if not self.seams:
+            return []
         rows, columns = self.storage.cell_count
         for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
             if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:

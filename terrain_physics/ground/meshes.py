@@ -33,11 +33,15 @@ _FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
 
 
 class FoundMeshes(NamedTuple):
-    """The numbers of meshes (n,), their rows in the table, and those of movers, 0 for others."""
+    """The numbers of meshes (n,), their rows in the table, and those of movers, 0 for others.
+
+    And whether all of them are movers.
+    """
 
     numbers: Int64s
     rows: Int64s
     places: Int64s
+    are_movers: bool
 
 
 class MeshMotion(NamedTuple):
@@ -242,34 +246,35 @@ class GroundMeshes(Meshes):
         And whether the numbers ascend.
         """
         table, movers = self.followed(), self.movers
-        places = np.empty((2, len(numbers)), np.int64)
-        found = FoundMeshes(numbers, places[0], places[1])
+        rows, places = np.empty((2, len(numbers)), np.int64)
         reaches, count = movers.shown.reaches, len(movers.numbers)
-        known, ascend = _FIND.call(table.arrays[0], reaches, count, *found)
-        return found, known, ascend
+        known, ascend, move = _FIND.call(table.arrays[0], reaches, count, numbers, rows, places)
+        return FoundMeshes(numbers, rows, places, move), known, ascend
 
     def moving(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> Callable[[], None]:
         """Return what moves meshes, one after another, and may be called again to do the rest.
 
         To poses (n, 12) in some seconds, or teleports in 0; each is there once.
         """
-        self.movers.refuse_more(len(poses))
-        before, places = self.movers.count, found.places
-        are_movers = places.all()
-        changes = np.zeros((2 * len(poses) + 1, CHANGE_SIZE))
+        before = self.movers.refuse_more(len(poses))
+        numbers, rows, places, are_movers = found
+        changes, count = np.zeros((2 * len(poses) + 1, CHANGE_SIZE)), 0
 
         def move() -> None:
+            nonlocal count
             if self.movers.count == before:
                 if not are_movers:
-                    self._put_movers(found.numbers[(places == 0) & (seconds > 0.0)])
-                    places[:] = [*map(self.movers.place_of, found.numbers.tolist())]
+                    self._put_movers(numbers[(places == 0) & (seconds > 0.0)])
+                    places[:] = [*map(self.movers.place_of, numbers.tolist())]
                 tables = *self._prepare_edit().arrays, *self.movers.prepare()
-                version = float(self.told + 1)
-                _MOVE.call(*tables, found.rows, places, poses, seconds, version, changes)
+                count = _MOVE.call(
+                    *tables, rows, places, poses, seconds, float(self.told + 1), changes
+                )
             if not are_movers:
                 still = np.flatnonzero(places == 0).tolist()
-                self._put.update({int(found.numbers[k]): before + 1 + k for k in still})
-            self.changes.add(changes[: np.count_nonzero(changes[:, CHANGE_VERSION])])
+                self._put.update({int(numbers[k]): before + 1 + k for k in still})
+            # A signal handler may have come in before the count was noted.
+            self.changes.add(changes[: count or np.count_nonzero(changes[:, CHANGE_VERSION])])
 
         return move
 
@@ -534,9 +539,14 @@ class GroundMeshes(Meshes):
     # For queries: see `Meshes`
 
     def begin_reading(self, mark: Mark) -> Int64s:
-        with self.asked as table:
-            self._readers.add(mark)
-            return table
+        with self.asked:
+            return self.read(mark)
+
+    def read(self, mark: Mark) -> Int64s:
+        """Do that for a caller who holds the lock."""
+        table = self.followed().view
+        self._readers.add(mark)
+        return table
 
     @property
     def ground_arrays(self) -> GroundArrays:

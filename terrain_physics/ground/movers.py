@@ -305,10 +305,12 @@ class GroundMovers:
         row[columns.BOX : columns.BOX + BOX_SIZE] = [*box[0], *box[1]]
         self._write(place, row)
 
-    def refuse_more(self, moves: int) -> None:
-        """Raise ValueError if so many moves more could not be counted."""
-        if self.count > MOST_COUNTED - moves:
+    def refuse_more(self, moves: int) -> int:
+        """Return how many moves there have been; ValueError if so many more are too many."""
+        count = self.count
+        if count > MOST_COUNTED - moves:
             raise ValueError(f"moves must be at most {MOST_COUNTED}")
+        return count
 
     def start_from(self, count: int) -> None:
         """Continue to count from a number."""

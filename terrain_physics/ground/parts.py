@@ -52,7 +52,7 @@ Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
 
-_version_of = operator.attrgetter("version")
+_version_of = operator.attrgetter("storage.version")
 
 
 class KeptParts(NamedTuple):
@@ -189,8 +189,7 @@ class GroundParts:
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
         self.change(adopt, *parts.values())
         self._meshes.load_movers(movers)
-        self._meshes.told = self._count()
-        self._meshes.changes = ChangeLog(self._meshes.told)
+        self._meshes.changes = ChangeLog(self.version)
 
     # Parts that come and go
 
@@ -244,8 +243,7 @@ class GroundParts:
 
         A signal handler would find it half done: it may query and edit, but not change parts.
         """
-        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, SolidMapQueries)]
-        if maps:
+        if coming and (maps := [cast("MapStorage", q.storage) for q in _maps_of(coming)]):
             self.mend()
             return self._map_set.changing(maps, partial(self._change, make))
         with self.followed:
@@ -446,36 +444,41 @@ class GroundParts:
         return self._meshes.find(numbers)
 
     def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
-        """Move meshes; see `GroundMeshes.moving`."""
-        with self.followed:
-            make, numbers = self._meshes.moving(found, poses, seconds), found.numbers.tolist()
-            values = partial(np.concatenate, (poses, seconds[:, np.newaxis]), axis=1)
-            self._put_motion(make, "moved", numbers, values)
+        """Move meshes; see `GroundMeshes.moving`. The caller makes this `change`."""
+
+        def values() -> Floats:
+            return np.concatenate((poses, seconds[:, np.newaxis]), axis=1)
+
+        make = self._meshes.moving(found, poses, seconds)
+        self._put_motion(make, "moved", found.numbers, values)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
         with self.followed:
             make = partial(self._meshes.set_surface_velocity, number, velocity)
-            self._put_motion(make, "surface", [number], partial(np.array, [velocity]))
+            values = partial(np.array, [velocity])
+            self._put_motion(make, "surface", np.array([number]), values)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
         with self.followed:
             make = partial(self._meshes.set_one_way, number, direction)
-            self._put_motion(make, "one_way", [number], partial(np.array, [direction]))
+            values = partial(np.array, [direction])
+            self._put_motion(make, "one_way", np.array([number]), values)
 
     def _put_motion(
-        self, make: Callable[[], None], what: str, numbers: list[int], values: Callable[[], Floats]
+        self, make: Callable[[], None], what: str, numbers: Int64s, values: Callable[[], Floats]
     ) -> None:
         """Change how meshes move, count that, and tell it, though a signal handler raises."""
-        gone, told = self._gone + len(numbers), list[Floats]()
+        gone = self._gone + len(numbers)
+        told: list[Floats] = []
 
         def put() -> None:
             make()
             self._gone = gone
             if self.watchers:
                 told.append(values())
-                self.watchers.tell(what, numbers, told[0])
+                self.watchers.tell(what, numbers.tolist(), told[0])
 
         carried_out(put)
 
@@ -679,7 +682,8 @@ class GroundParts:
         if self._is_latest(told):  # most often, and without the lock
             return told
         with self.followed:
-            version = self._count()
+            self._meshes.followed()
+            version = self._counted()
             if version != self._meshes.told:
                 self._log(version)
             return version
@@ -688,25 +692,23 @@ class GroundParts:
         """Tell whether there have been no changes since that version, and none is under way."""
         if self._before is not None or self._map_set.reader.changed:
             return False
-        return self._meshes.are_followed and self._counted(self._meshes.refits) == told
+        return self._meshes.are_followed and self._counted() == told
 
     @property
     def changes(self) -> ChangeLog:
         """The places of the latest changes: of meshes all, of maps as of the last `version`."""
         return self._meshes.changes
 
-    def _count(self) -> int:
-        return self._counted(self._meshes.version)
-
-    def _counted(self, refits: int) -> int:
+    def _counted(self) -> int:
         edits: int = sum(map(_version_of, self.map_queries))
-        return self._gone + refits + edits
+        return self._gone + self._meshes.refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""
         seen = self._logged_of
         for part in self.map_queries:
-            seen[part] = self.changes.follow(version, part.changes, seen[part])
+            if _version_of(part) != seen[part]:
+                seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._meshes.told = version
 
     @property
@@ -771,17 +773,21 @@ class GroundParts:
     def begin_asking_all(self, mark: Mark) -> GroundArrays:
         """Return the arrays for a long question: maps and meshes stay as they are until it ends."""
         with self.followed:
-            meshes = self._meshes.begin_reading(mark)
-            self._map_set.reader.begin(mark)
-            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+            return self._read(mark)
 
     def begin_reading(self, mark: Mark) -> GroundArrays:
         """Return the arrays for a long query of characters, as `begin_asking_all`; movers stay."""
         with self.followed:
-            arrays = self.begin_asking_all(mark)
+            arrays = self._read(mark)
             self._meshes.movers.begin_reading(mark)
             self._reading.add(mark)
             return arrays
+
+    def _read(self, mark: Mark) -> GroundArrays:
+        """Return the arrays as of `begin_asking_all`; the caller holds the lock."""
+        meshes = self._meshes.read(mark)
+        self._map_set.reader.begin(mark)
+        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""

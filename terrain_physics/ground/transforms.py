@@ -75,7 +75,7 @@ def poses_of_many(
     """
     if isinstance(value, tuple) and len(value) == 2 and not _is_of_one(value[0]):
         poses = np.empty((count, _NUMBERS_OF_POSE))
-        poses[:, 9:] = _positions(f"{name}[0]", value[0], count)
+        poses[:, 9:] = _positions(f"{name}[0]", _array(f"{name}[0]", value[0]), count)
         poses[:, :9] = _turns(f"{name}[1]", value[1], count)
         return poses
     if not isinstance(value, np.ndarray):
@@ -139,8 +139,7 @@ def _refuse_count(name: str, given: Any, count: int) -> None:
         raise ValueError(f"{name} must be as many as keys, {count}, got {len(given)}")
 
 
-def _positions(name: str, value: Any, count: int) -> Floats:
-    given = _array(name, value)
+def _positions(name: str, given: Floats, count: int) -> Floats:
     if not given.size:
         given = given.reshape(0, 3)
     if given.shape[1:] != (3,):

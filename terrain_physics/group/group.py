@@ -13,7 +13,7 @@ from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Floats
-from terrain_physics._public import public
+from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import Collider
@@ -440,6 +440,7 @@ class CharacterGroup(GroupTable):
 
     # The step
 
+    @quick
     def update(self, delta_time: float) -> GroupResult:
         """Advance all characters by one frame.
 
@@ -461,17 +462,16 @@ class CharacterGroup(GroupTable):
             that covers too many cells of a map that was added to the ground. Nothing has changed
             then.
         """
-        seconds = self._frame_time().lived(delta_time)
-        rows = self._data.rows()
+        time, rows = self._frame_time(), self._data.rows()
+        seconds = time.lived(delta_time)
         if seconds == 0.0:
             nothing_new(rows.state)
             return GroupResult(rows.state.copy())
-        time = self._frame_time()
         time.in_update = True
         try:
             self._data.adopt_writes()
             logs = before = waits = None
-            if len(self) > 0:
+            if len(rows.state) > 0:
                 queries, in_crowd = queries_of(self.ground), self._crowd is not None
                 before = self._see_changes(rows, queries)
                 run = partial(self._advance, rows, queries, seconds)
@@ -493,7 +493,7 @@ class CharacterGroup(GroupTable):
         before = GroundContacts.by(rows.state, queries).copy()
         states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
         changes = log.rows, float(log.forgotten), queries.left
-        wake_near(states, rules, *changes, float(contents), 0, len(self))
+        wake_near(states, rules, *changes, float(contents), 0, len(rows.state))
         return before
 
     def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:
@@ -518,7 +518,7 @@ class CharacterGroup(GroupTable):
             for turn in range(passes):
                 if self._crowd is not None and turn > 0:
                     self._crowd.begin_pass(states, rules, seconds, turn, self._threads)
-                hits_found = Workers(self._threads).run(advance, len(self), _cost(rows.state))
+                hits_found = Workers(self._threads).run(advance, len(rows.state), _cost(rows.state))
                 any_hits = any(hits_found) or any_hits
             return any_hits
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._public import quick
 from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.group_data import GroupData, Key, checked_keys
@@ -268,6 +269,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
 
     # Steering
 
+    @quick
     def walk(self, vx: ArrayLike, vz: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters over the ground; their vertical velocities stay.
 
@@ -506,7 +508,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
     def _chosen(self, keys: Iterable[Key] | None) -> tuple[Sequence[Key], Any]:
         """Return some keys, all if None, and an index of their rows."""
         if keys is None:
-            return tuple(self._data), slice(None)
+            return self._data.members().keys, slice(None)
         self._data.rows()  # closes gaps, so that the places stay
         names = checked_keys(keys)
         return names, self._data.places(names)

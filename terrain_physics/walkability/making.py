@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.surface.shapes import BOX
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.proof import prove_edges
@@ -45,9 +45,11 @@ def reach_of(spacing: float, walker: Walker) -> PlaceReach:
     rules = walker.rules
     extents, offset = rules[columns.EXTENTS :][:3], rules[columns.OFFSET :][:3]
     turned = np.abs(rules[columns.ROTATION :][:9].reshape(3, 3))
-    body = product(turned, extents[:, np.newaxis])[:, 0]
-    if rules[columns.KIND] != BOX:  # a capsule's axis is its second half extent
-        body = body + extents[0]
+    if rules[columns.KIND] == BOX:
+        body = product(turned, extents[:, np.newaxis])[:, 0]
+    else:  # a capsule's axis is its second half extent; a ball has none
+        axis = turned[:, 1] * extents[1] if rules[columns.KIND] == CAPSULE else np.zeros(3)
+        body = axis + extents[0]
     own = float(max(body[0] + abs(offset[0]), body[2] + abs(offset[2]))) + _MARGIN
     # A walker is told of its end at the end of an update: half a spacing beyond the end of a
     # diagonal way and beside it, and a stride.

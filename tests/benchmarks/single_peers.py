@@ -17,11 +17,15 @@ import numpy as np
 
 from terrain_physics import (
     CapsuleCollider,
+    Capsules,
+    CharacterGroup,
     CharacterMovement,
     Ground,
     HeightMap,
     Sphere,
+    Spheres,
     TriangleMesh,
+    World,
 )
 from tests.benchmarks.timing import print_table
 
@@ -43,13 +47,25 @@ class Row(NamedTuple):
 def main(*, smoke: bool = False) -> None:
     side, turns = (65, 1) if smoke else (SIDE, TURNS)
     rows = []
-    for row in (*_questions(side), *_characters(), *_moves(), *_after_moves(), *_on_a_mesh()):
+    for row in _rows(side, most_parts=100 if smoke else 10_000):
         seconds = _medians(row, 5 if smoke else row.times, turns)
         ours = next(iter(seconds.values()))
         told = (f"{name} {1e6 * s:8.2f} us ({s / ours:.2f} x)" for name, s in seconds.items())
         rows.append((row.name, "   ".join(told)))
     print_table(f"One call from Python, land of {side} x {side}, time of the processor", rows)
     print("Jolt's CharacterVirtual in C++, once, on another machine: 5.6 us for one of 1,000.")
+
+
+def _rows(side: int, most_parts: int) -> Iterator[Row]:
+    yield from _questions(side)
+    yield from _of_many(side)
+    yield from _characters()
+    yield from _moves()
+    yield from _after_moves()
+    yield from _after_an_edit(side)
+    yield from _on_a_mesh()
+    yield from _states()
+    yield from _with_parts(most_parts)
 
 
 def _medians(row: Row, times: int, turns: int) -> dict[str, float]:
@@ -221,6 +237,7 @@ def _characters() -> Iterator[Row]:
         ground.add(box, place)
     sizes = [((0.15, 0.09 * (k + 1), 2.0), place) for k, place in enumerate(places)]
     yield Row("up and down stairs of 11 boxes", _walkers(ground, flat, sizes, to_and_fro=3.0))
+    yield Row("a group of one walks", {"terrain_physics": _group_of_one()})
 
 
 def _walker(ground: Any, position: Any, to_and_fro: float) -> Call:
@@ -235,6 +252,20 @@ def _walker(ground: Any, position: Any, to_and_fro: float) -> Call:
         frame += 1
         hero.walk(to_and_fro if frame % 120 < 60 else -to_and_fro, 0.0)
         return hero.update(FRAME)
+
+    return walk
+
+
+def _group_of_one() -> Call:
+    group = CharacterGroup(Ground([HeightMap(np.zeros((65, 65)))]), CapsuleCollider(0.3, 1.8))
+    group.add("hero", (32, 0.0, 32))
+    frame = 0
+
+    def walk() -> object:
+        nonlocal frame
+        frame += 1
+        group.walk(2.0 if frame % 120 < 60 else -2.0, 0.0)
+        return group.update(FRAME)
 
     return walk
 
@@ -314,7 +345,30 @@ def _far_boxes(count: int) -> tuple[Ground, Call]:
     return ground, move
 
 
+def _lift() -> tuple[Call, Call]:
+    """Return what moves a lift up and down, and what updates its rider then."""
+    ground = Ground([HeightMap(np.zeros((65, 65)))])
+    lift = ground.add(TriangleMesh.box((4, 0.4, 4)), (32, 3, 32))
+    hero = CharacterMovement(ground, CapsuleCollider(0.3, 1.8), position=(32, 3.2, 32))
+    frame = 0
+
+    def move() -> None:
+        nonlocal frame
+        frame += 1
+        height = 3.0 + 0.01 * abs(frame % 200 - 100)
+        ground.move(lift, (32.0, height, 32.0), FRAME)
+
+    def ride() -> object:
+        move()
+        return hero.update(FRAME)
+
+    return move, ride
+
+
 def _moves() -> Iterator[Row]:
+    move, ride = _lift()
+    yield Row("one move", {"terrain_physics": move})
+    yield Row("a rider's frame: move and update", {"terrain_physics": ride})
     for count in (1, 200, 1000):
         calls: dict[str, Call] = {"terrain_physics": _far_boxes(count)[1]}
         with suppress(ImportError):
@@ -343,16 +397,123 @@ def _moves_of_rapier(count: int) -> Call:
 
 
 def _after_moves() -> Iterator[Row]:
-    """What comes first after far boxes have moved; the moves are not timed."""
-    grounds = {f"{count} moved": _far_boxes(count) for count in (0, 200, 1000)}
-    moves = {name: move for name, (_, move) in grounds.items()}
-    walks = {name: _walker(ground, (100, 1, 100), 2.0) for name, (ground, _) in grounds.items()}
-    yield Row("the first update after far moves", {**walks}, 40, moves)
-    rays = {
-        name: partial(ground.raycast, (100.0, 9.0, 90.0), (0.0, -1.0, 0.0), FARTHEST)
-        for name, (ground, _) in grounds.items()
+    """What comes first after far boxes have moved; the moves are not timed.
+
+    Moves on another ground tell what it costs that the processor has had other memory meanwhile.
+    """
+    walks: dict[str, Call] = {}
+    rays: dict[str, Call] = {}
+    moves: dict[str, Call] = {}
+    for count in (1, 200, 1000):
+        (ground, move), (_, move_others) = _far_boxes(count), _far_boxes(count)
+        for name, before in ((f"{count} moved", move), (f"{count} elsewhere", move_others)):
+            walks[name] = _walker(ground, (100, 1, 100), 2.0)
+            rays[name] = partial(ground.raycast, (100.0, 9.0, 90.0), (0.0, -1.0, 0.0), FARTHEST)
+            moves[name] = before
+    yield Row("the first update after far moves", walks, 40, moves)
+    yield Row("the first raycast after far moves", rays, 40, moves)
+
+
+def _after_an_edit(side: int) -> Iterator[Row]:
+    """What comes first after a map was edited far from a body at rest; the edit is not timed."""
+    updates: dict[str, Call] = {}
+    edits: dict[str, Call] = {}
+    for name in ("another map", "a map", "a Ground"):
+        flat = HeightMap(np.zeros((side, side)))
+        ground = Ground([flat]) if name == "a Ground" else flat
+        hero = CharacterMovement(ground, CapsuleCollider(0.3, 1.8), position=(5, 0, 5))
+        for _ in range(60):
+            hero.update(FRAME)
+        updates[name] = partial(hero.update, FRAME)
+        edited = HeightMap(np.zeros((side, side))) if name == "another map" else flat
+        edits[name] = partial(edited.raise_, (0.9 * side, 0.9 * side), 2.0, 0.01)
+    yield Row("the first update at rest after a far edit", updates, 40, edits)
+
+
+def _of_many(side: int) -> Iterator[Row]:
+    """Batches, of which the time of all is printed."""
+    land = _land(side)
+    centers = np.array([place for place, _ in zip(_places(land, 0.3), range(256), strict=False)])
+    width, tops = np.full((len(centers), 1), RADIUS), centers + np.array([0.0, 1.0, 0.0])
+    shapes_of: dict[str, Spheres | Capsules] = {
+        "balls": Spheres(np.hstack([centers, width])),
+        "capsules": Capsules(np.hstack([centers, tops, width])),
     }
-    yield Row("the first raycast after far moves", {**rays}, 40, moves)
+    for name, shapes in shapes_of.items():
+        calls: dict[str, Call] = {
+            "all": partial(land.contacts, shapes, threads=1),
+            "deepest": partial(land.contacts, shapes, keep="deepest", threads=1),
+            "counted": partial(land.contact_counts, shapes, threads=1),
+        }
+        yield Row(f"contacts of 256 {name}", calls, 20)
+
+
+def _states() -> Iterator[Row]:
+    """What it takes to keep characters and to put them back."""
+    group = _crowd(100)
+    kept = group.state()
+    group.walk(1.0, 0.0)
+    group.update(FRAME)
+    both = _again([kept, group.state()])
+    saved: dict[str, Call] = {"terrain_physics": group.state}
+    put: dict[str, Call] = {"terrain_physics": lambda: group.restore(next(both))}
+    with suppress(ImportError):
+        saved["mujoco"], put["mujoco"] = _states_of_mujoco(100)
+    yield Row("the state of 100 characters", saved)
+    yield Row("its restore", put)
+    many = _crowd(1000)
+    world = World(many.ground)
+    world.add("crowd", many)
+    hashes: dict[str, Call] = {"a group's": many.state_hash, "a world's": world.state_hash}
+    yield Row("the state_hash of 1,000", hashes, 20)
+
+
+def _crowd(count: int) -> CharacterGroup:
+    group = CharacterGroup(Ground([HeightMap(np.zeros((129, 129)))]), CapsuleCollider(0.3, 1.8))
+    for number in range(count):
+        group.add(number, (5.0 + 3.0 * (number % 32), 0.0, 5.0 + 3.0 * (number // 32)))
+    for _ in range(5):
+        group.update(FRAME)
+    return group
+
+
+def _states_of_mujoco(count: int) -> tuple[Call, Call]:
+    mujoco: Any = importlib.import_module("mujoco")
+    bodies = "".join(
+        f"<body pos='{3 * number} 0 1'><freejoint/><geom type='capsule' size='0.3 0.6'/></body>"
+        for number in range(count)
+    )
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><geom type='plane' size='999 9 1'/>{bodies}</worldbody></mujoco>"
+    )
+    data, what = mujoco.MjData(model), mujoco.mjtState.mjSTATE_INTEGRATION
+    room = np.empty(mujoco.mj_stateSize(model, what))
+    return (
+        lambda: mujoco.mj_getState(model, data, room, what),
+        lambda: mujoco.mj_setState(model, data, room, what),
+    )
+
+
+def _with_parts(most: int) -> Iterator[Row]:
+    """What a ground of one part takes, and one of many."""
+    box = TriangleMesh.box((1, 1, 1))
+    grounds = {}
+    for count in (1, most):
+        ground = Ground([HeightMap(np.zeros((65, 65)))])
+        for number in range(count):
+            ground.add(box, (3.0 * (number % 100), 0.0, 3.0 * (number // 100)))
+        grounds[f"{count:,} boxes"] = ground
+
+    def add_and_remove(ground: Ground) -> None:
+        ground.remove(ground.add(box, (9.0, 9.0, 9.0)))
+
+    asks: dict[str, Callable[[Ground], object]] = {
+        "a part is added and removed": add_and_remove,
+        "the state of a ground": lambda ground: ground.state(),
+        "its bounds": lambda ground: ground.bounds,
+    }
+    for name, ask in asks.items():
+        yield Row(name, {own: partial(ask, ground) for own, ground in grounds.items()}, 20)
 
 
 def _on_a_mesh() -> Iterator[Row]:

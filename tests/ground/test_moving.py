@@ -172,6 +172,17 @@ def test_bounds_of_many_parts_take_no_more_calls_and_are_those_of_each():
     assert calls[0] == calls[1]
 
 
+@pytest.mark.parametrize("count", [1, 50])
+def test_moves_take_few_calls(count):
+    box = TriangleMesh.box((1, 1, 1))
+    ground = Ground([HeightMap(np.zeros((9, 9)))])
+    keys = [ground.add(box) for _ in range(count)]
+    places = np.arange(3.0 * count).reshape(count, 3)
+    ground.move_many(keys, places, 0.1)
+    assert calls_of(partial(ground.move_many, keys, places, 0.1)) <= 130
+    assert calls_of(partial(ground.move, keys[0], (1.0, 2.0, 3.0), 0.1)) <= 95
+
+
 SHEARED, MIRRORED = np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])
 SHEARED[0, 1] = 0.5
 

@@ -3,15 +3,24 @@
 import copy
 import os
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
+from terrain_physics import (
+    BoxCollider,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.group.group import CharacterGroup
 from tests.helpers import forks
+from tests.helpers.calls import calls_of
 from tests.helpers.meshes import grid
 
 FRAME = 1 / 60
@@ -361,3 +370,27 @@ def test_compiled_and_plain_give_the_same_bits():
         told.append(forks.printed("-W", "error", "-c", STORY, env=environment))
     assert told[0] == told[1]
     assert told[0].startswith("True ")
+
+
+def test_a_group_takes_few_calls_and_no_more_for_many():
+    calls = []
+    for count in (1, 20):
+        ground = Ground([HeightMap(np.zeros((65, 65))), TriangleMesh.box((1, 1, 1))])
+        group = CharacterGroup(ground, SphereCollider(0.3), threads=1)
+        for number in range(count):
+            group.add(number, (3.0 * number + 3.0, 0.3, 9.0))
+        for _ in range(3):
+            group.walk(1.0, 0.0)
+            group.update(1 / 60)
+        state = group.state()
+        calls.append(
+            [
+                calls_of(partial(group.walk, 1.0, 0.0)),
+                calls_of(partial(group.update, 1 / 60)),
+                calls_of(group.state),
+                calls_of(partial(group.restore, state)),
+            ]
+        )
+    assert calls[0] == calls[1]
+
+    assert all(count <= most for count, most in zip(calls[0], (30, 125, 35, 30), strict=True))

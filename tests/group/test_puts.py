@@ -7,20 +7,21 @@ from tests.group.puts import is_let_out, put_on_a_crowd
 
 @pytest.mark.parametrize(
     "seed",
-    [3, 12, 18, 1171, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(20, 80))],
+    [
+        3,
+        12,
+        18,
+        1171,
+        1964,
+        *(pytest.param(seed, marks=pytest.mark.full) for seed in range(20, 80)),
+    ],
 )
 def test_solids_put_on_a_crowd_let_all_out(seed):
     found = put_on_a_crowd(seed)
     assert is_let_out(found), found
 
 
-# A fault to be mended: the last piece of a way out that is oblique is 0.03 m longer than the law
-# allows.
-TOO_FAR = {1964}
-
-
 @pytest.mark.long
 def test_solids_put_on_many_crowds_let_all_out():
     found = {seed: put_on_a_crowd(seed) for seed in range(100, 2100)}
-    others = {seed: put for seed, put in found.items() if not is_let_out(put)}
-    assert others.keys() == TOO_FAR, others
+    assert not {seed: put for seed, put in found.items() if not is_let_out(put)}

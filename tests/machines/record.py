@@ -25,6 +25,7 @@ TESTS = (
     "geometry/test_sweeps.py",
     "heightmap/test_closest_point.py",
     "heightmap/test_contacts_by_brute_force.py",
+    "kernels/test_moves.py",
     "kernels/test_orientation.py",
     "surface/test_obj_files.py",
     "walkability/test_field_lead.py",

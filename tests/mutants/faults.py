@@ -3,6 +3,7 @@
 from tests.mutants.fault import Fault
 from tests.mutants.faults_of_bodies import FAULTS_OF_BODIES
 
+_NEAR = "tests/character/test_near_triangles.py"
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
 _SPHERES = "tests/geometry/test_sphere_triangle.py"
 _SHAPE_KINDS = "tests/package/test_shape_kinds.py"
@@ -223,6 +224,13 @@ FAULTS = (
         (f"{_RULES}::TestSet::test_as_one_by_one[mask]",),
     ),
     # Capsules and boxes.
+    Fault(
+        "an_edge_near_a_capsule_is_left_out",
+        "_kernels.geometry.capsule_triangle",
+        "    limit2 = limit * limit * (1.0 + FARTHER_SHARE)\n",
+        "    limit2 = 0.5 * limit * limit\n",
+        (f"{_NEAR}::test_a_triangle_is_left_out_exactly_where_it_is_out_of_reach",),
+    ),
     Fault(
         "38_an_edge_of_a_box_is_no_way_past_it",
         "_kernels.geometry.capsule_box",

@@ -46,6 +46,13 @@ FAULTS_OF_BODIES = (
         (f"{_LEAPS}::test_nobody_leaps_among_moving_parts",),
     ),
     Fault(
+        "a_way_out_that_bends_is_gone_at_once",
+        "_kernels.character.leave_solids",
+        "    if inside < size:\n",
+        "    if inside < 0.0:\n",
+        ("tests/group/test_puts.py::test_solids_put_on_a_crowd_let_all_out",),
+    ),
+    Fault(
         "a_face_of_a_solid_is_outside",
         "_kernels.ground.solids",
         "        if where != OUTSIDE:\n",

@@ -9,6 +9,7 @@ import pydoc
 import threading
 import tracemalloc
 import weakref
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -33,6 +34,7 @@ from terrain_physics._kernels import _jit
 from terrain_physics.character.view import CharacterView
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.calls import calls_of
 
 pytestmark = pytest.mark.skipif(_jit.native is None, reason="entries are in machine code of wheels")
 
@@ -94,9 +96,18 @@ OF_PLACES = ("height_at", "normal_at")
 ENTRIES = [
     (CharacterMovement, "update"),
     (CharacterView, "walk"),
+    *((Ground, name) for name in ("move", "move_many")),
     (Surface, "raycast"),
     *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
 ]
+
+
+HOLDERS: dict[type, Any] = {
+    CharacterMovement: lambda: pair()[0],
+    CharacterView: lambda: pair()[0],
+    Ground: with_parts,
+    Surface: rough,
+}
 
 
 def outcome(call, *given, **options):
@@ -325,6 +336,54 @@ def test_edits_and_moves_of_the_ground_are_seen():
             for hero in (quick, plain):
                 hero.ground[28:32, 28:32] = frame / 40
         same(quick, plain, "update", FRAME)
+
+
+def meddle(hero, frame):
+    """Change the ground near or far from a body at rest, or what else wakes it."""
+    land: Any = hero.ground.parts[0] if isinstance(hero.ground, Ground) else hero.ground
+    if frame % 3 == 0:
+        land[60:62, 60:62] = frame / 40
+    if frame in {31, 61}:
+        land[29:32, 29:32] = frame / 40
+    if frame == 40:
+        land.thickness = 2.0
+    if frame == 45 and isinstance(hero.ground, Ground):
+        hero.ground.add(HeightMap(np.zeros((3, 3)), origin=(500, 0, 0)))
+    if frame == 70:
+        hero.velocity.y = 2.0
+    if frame == 110:
+        hero.restore(hero.state())
+
+
+@pytest.mark.parametrize("ground", [rough, with_parts])
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
+def test_a_body_at_rest_sees_what_changes(ground, body):
+    quick, plain = pair(ground, body, slope_limit=math.radians(50))
+    for _ in range(90):
+        same(quick, plain, "update", FRAME)
+    rested = 0
+    for frame in range(140):
+        meddle(quick, frame)
+        meddle(plain, frame)
+        idle = quick._idle
+        same(quick, plain, "update", FRAME)
+        rested += idle is not None and quick._idle is not None and quick._idle.result is idle.result
+    assert rested > 40
+
+
+def test_an_update_at_rest_after_a_far_edit_takes_few_calls():
+    calls = []
+    for ground in (rough, lambda: Ground([rough()])):
+        hero = CharacterMovement(ground(), BODIES[1], position=(30, 5, 30))
+        land: Any = hero.ground.parts[0] if isinstance(hero.ground, Ground) else hero.ground
+        for _ in range(200):
+            hero.update(FRAME)
+        for _ in range(3):
+            land[60, 60] += 1.0
+            count = calls_of(partial(hero.update, FRAME))
+        calls.append(count)
+    assert calls[0] <= 20
+    assert calls[1] <= 70
 
 
 def test_in_a_group_the_method_refuses():
@@ -727,7 +786,7 @@ def test_entries_show_themselves_as_the_methods(kind, name):
     assert pydoc.render_doc(entry) == pydoc.render_doc(method)
     assert inspect.getsource(entry) == inspect.getsource(method)
     assert f" {name}(" in pydoc.plain(pydoc.render_doc(kind))
-    thing = rough() if kind is Surface else pair()[0]
+    thing = HOLDERS[kind]()
     bound = getattr(thing, name)
     assert type(bound) is MethodType
     assert inspect.signature(bound) == inspect.signature(MethodType(method, thing))
@@ -746,7 +805,7 @@ def test_entries_are_kept_and_copied_as_the_methods(kind: Any, name: str) -> Non
     maker: Any = type(entry)
     with pytest.raises(TypeError, match="cannot create"):
         maker()
-    thing = rough() if kind is Surface else pair()[0]
+    thing = HOLDERS[kind]()
     method = weakref.WeakMethod(getattr(thing, name))  # as events of pyglet keep it
     assert method() == getattr(thing, name)
     del thing

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from terrain_physics import (
+    BoxCollider,
     CapsuleCollider,
     CharacterGroup,
     Ground,
     HeightMap,
     Rewind,
+    SphereCollider,
     TriangleMesh,
     Walkability,
     World,
@@ -91,6 +93,12 @@ def test_the_reach_is_that_of_walkers_that_lose_their_way() -> None:
     diagonal, stride = math.sqrt(0.5) * (math.sqrt(2) + 0.5 + 0.5) * 3.2, 4.0 * 3.0 / 60
     assert reach.edges >= diagonal + stride + 0.4
     assert reach.heights >= 0.4
+
+
+def test_round_bodies_reach_as_far_as_the_boxes_around_them() -> None:
+    bodies = CAPSULE, SphereCollider(0.4), BoxCollider((0.4, 0.9, 0.4), offset=(0, 0.9, 0))
+    found = {reach_of(1.0, Walkability(land(), body)._walker) for body in bodies}
+    assert len(found) == 1
 
 
 class TestEdits:

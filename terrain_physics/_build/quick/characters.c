@@ -151,19 +151,33 @@ static int same_bytes(PyObject *kept, PyObject *row) {
          !memcmp(PyBytes_AsString(kept), PyArray_DATA(now), PyBytes_Size(kept));
 }
 
-/* The result of a body at rest again, if nothing was written and the ground is the same. */
-static PyObject *idle_result(Hero *hero, Step *step, PyObject *idle) {
-  enum { NUMBERS, CHANGED, CONTENTS, LASTED, KEPT_RESULT, IDLE_SIZE };
+enum { NUMBERS, CHANGED, CONTENTS, LASTED, KEPT_RESULT, IDLE_SIZE };
+
+/* Whether nothing but the ground may have changed since an update of a body at rest. */
+static int is_left_as(Hero *hero, Step *step, PyObject *idle) {
   static const int PARTS[] = {0, 1, 3};
   if (!named_tuple(idle, IDLE_SIZE) || ITEM(idle, CHANGED) != Py_False ||
       hero->at.written || hero->moves.written || !as_shown(&hero->moves) ||
-      PyObject_RichCompareBool(ITEM(idle, CONTENTS), step->contents, Py_EQ) != 1 ||
       PyObject_RichCompareBool(ITEM(idle, LASTED), step->seconds, Py_EQ) != 1)
-    return NULL;
+    return 0;
   PyObject *numbers = ITEM(idle, NUMBERS);
   for (int i = 0; i < 3; i++)
-    if (!same_bytes(ITEM(numbers, i), ITEM(hero->numbers, PARTS[i]))) return NULL;
-  return Py_NewRef(ITEM(idle, KEPT_RESULT));
+    if (!same_bytes(ITEM(numbers, i), ITEM(hero->numbers, PARTS[i]))) return 0;
+  return 1;
+}
+
+/* The result of a body at rest again, if nothing was written, and nothing near has changed. */
+static PyObject *idle_result(Quick *quick, Hero *hero, Step *step, PyObject *idle) {
+  if (!is_left_as(hero, step, idle)) return NULL;
+  if (PyObject_RichCompareBool(ITEM(idle, CONTENTS), step->contents, Py_EQ) == 1)
+    return Py_NewRef(ITEM(idle, KEPT_RESULT));
+  if (SET_SLOT(KEPT(IN_UPDATE), step->time, Py_True)) return NULL;
+  PyObject *slept = PyObject_CallMethodObjArgs(hero->self, NAME[N__slept_on], idle, step->queries,
+                                               step->contents, NULL);
+  SET_SLOT(KEPT(IN_UPDATE), step->time, Py_False); /* looks at no error */
+  PyObject *result = slept && slept != Py_None ? Py_NewRef(ITEM(slept, KEPT_RESULT)) : NULL;
+  Py_XDECREF(slept);
+  return result;
 }
 
 /* Take over a velocity that the game wrote: 0; -1: an error, or nothing that is usual. */
@@ -288,7 +302,7 @@ static PyObject *update(Quick *quick, PyObject *arguments, PyObject *options) {
       as_shown(&hero.at)) {
     PyObject *idle = known_of(&hero, N__idle);
     if (idle && idle != Py_None)
-      result = idle_result(&hero, &step, idle);
+      result = idle_result(quick, &hero, &step, idle);
     else if (!SET_SLOT(KEPT(IN_UPDATE), step.time, Py_True)) {
       if (!adopt_owner(&hero) && !adopt(quick, &hero)) result = advance(quick, &hero, &step);
       SET_SLOT(KEPT(IN_UPDATE), step.time, Py_False); /* looks at no error */

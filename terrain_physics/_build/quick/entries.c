@@ -16,6 +16,8 @@ static const struct {
                {"normal_at", ask_place, as_normal, OF_PLACES, NULL},
                {"contacts", ask_contacts, as_contacts, OF_BALLS, NULL},
                {"touches", ask_touches, as_touching, OF_BALLS, NULL},
+               {"move", move, NULL, OF_MOVES, NULL},
+               {"move_many", move_many, NULL, OF_MOVES, NULL},
                {"maps", NULL, NULL, OF_MAPS, MAP},
                {"meshes", NULL, NULL, OF_MESHES, MESH},
                {"parts", NULL, NULL, 1, &ASKED},

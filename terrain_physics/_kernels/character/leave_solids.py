@@ -120,10 +120,10 @@ def _is_among(rows: Int64s, count: int, row: int) -> bool:
 
 
 @kernel(noinline=True)
-def _length_of_way(
-    ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3
-) -> float:
-    """Return how far a body must go along a direction to be out of the meshes around its center.
+def _way_inside(
+    ground: GroundTable, around: _Around, center: Vec3, direction: Vec3
+) -> tuple[float, Vec3]:
+    """Return (how far a center is in the meshes around it along a direction, the last normal).
 
     Infinity if it would be in another one then.
     """
@@ -132,16 +132,25 @@ def _length_of_way(
         place = add_scaled(center, direction, along)
         count, _ = list_solids(ground, place, around.found)
         if count == 0:
-            slant = dot(direction, normal)
-            return along + extent_along(body, normal) / slant if slant > _SLANT else np.inf
+            return along, normal
         row = int(around.found[0])
         if not _is_among(around.rows, around.size, row):
-            return np.inf
+            break
         distance, normal = _face_ahead(ground, around, row, place, direction)
         along += distance + CONTACT_MARGIN
         if not along < np.inf:
-            return np.inf
-    return np.inf
+            break
+    return np.inf, normal
+
+
+@kernel(noinline=True)
+def _length_of_way(
+    ground: GroundTable, body: Body, around: _Around, center: Vec3, direction: Vec3
+) -> float:
+    """Return how far a body must go along a direction to be out of the meshes around its center."""
+    inside, normal = _way_inside(ground, around, center, direction)
+    slant = dot(direction, normal)
+    return inside + extent_along(body, normal) / slant if slant > _SLANT else np.inf
 
 
 @kernel(noinline=True)
@@ -284,6 +293,10 @@ def _leave(
     size, out = length(way), max(dot(way, direction), CONTACT_MARGIN)
     # The last piece, from where its center would be out, is one: then it is in no solid any more.
     last = (extent_along(scene.body, direction) + 4.0 * CONTACT_MARGIN) * (size / out)
+    # Where the way bends to a place that fits, its center may be inside for longer.
+    inside, _ = _way_inside(ground, around, center, scale(way, 1.0 / size))
+    if inside < size:
+        last = min(last, size - inside + 4.0 * CONTACT_MARGIN)
     piece = max(most, last)
     if size > piece + _MORE:
         share = min(most, size - piece) / size

@@ -15,6 +15,7 @@ from terrain_physics._kernels.geometry.segments import direction_across, gap_bet
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import (
+    FARTHER_SHARE,
     FRONT_COSINE,
     ON_FEATURE_SHARE,
     PARALLEL_AXES_SINE,
@@ -56,16 +57,27 @@ def _heights_over_face(
     return True, first * (1.0 - low) + last * low, first * (1.0 - high) + last * high
 
 
+@kernel(inline=True)
+def _is_farther(start: Vec3, end: Vec3, c: Vec3, d: Vec3, limit2: float) -> bool:
+    """Tell whether the boxes around two segments are certainly farther apart than a limit."""
+    x = max(min(c[0], d[0]) - max(start[0], end[0]), min(start[0], end[0]) - max(c[0], d[0]), 0.0)
+    y = max(min(c[1], d[1]) - max(start[1], end[1]), min(start[1], end[1]) - max(c[1], d[1]), 0.0)
+    z = max(min(c[2], d[2]) - max(start[2], end[2]), min(start[2], end[2]) - max(c[2], d[2]), 0.0)
+    return x * x + y * y + z * z > limit2
+
+
 @kernel
 def nearest_on_triangle(
-    start: Vec3, end: Vec3, corners: Corners, has_area: bool, normal: Vec3
+    start: Vec3, end: Vec3, corners: Corners, has_area: bool, normal: Vec3, limit: float
 ) -> tuple[int, Vec3, float]:
     """Return (FACE, EDGE or THROUGH, the shortest vector from triangle to segment, height).
 
     The height is the least height of the segment over the face, +inf if no part of it is over the
     face. FACE means that this is the least distance, or that it ties with an edge within rounding,
-    as for an axis parallel to the face.
+    as for an axis parallel to the face. If the vector is longer than ``limit``, it may be any that
+    is: most edges near a body are not near it, and exact distances take longer.
     """
+    limit2 = limit * limit * (1.0 + FARTHER_SHARE)
     is_over, first, last = False, 0.0, 0.0
     if has_area:
         is_over, first, last = _heights_over_face(start, end, corners, normal)
@@ -77,8 +89,10 @@ def nearest_on_triangle(
             other_end = dot(normal, subtract(end, corners[0]))
             if abs(height) <= min(abs(one_end), abs(other_end)) and one_end * other_end > 0.0:
                 return FACE, scale(normal, height), height  # no edge is nearer than the plane
-    edge_gap = gap_between_segments(start, end, corners[0], corners[1])
-    for k in range(1, 3):
+    edge_gap = (math.inf, math.inf, math.inf)
+    for k in range(3):
+        if _is_farther(start, end, corners[k], corners[(k + 1) % 3], limit2):
+            continue
         gap = gap_between_segments(start, end, corners[k], corners[(k + 1) % 3])
         if dot(gap, gap) < dot(edge_gap, edge_gap):
             edge_gap = gap
@@ -119,7 +133,7 @@ def _distance_out(
     for _ in range(MAX_ROUNDS):
         start = scale(direction, travel)
         end = add_scaled(axis, direction, travel)
-        _, gap, _ = nearest_on_triangle(start, end, corners, True, normal)
+        _, gap, _ = nearest_on_triangle(start, end, corners, True, normal, math.inf)
         distance = length(gap)
         over = distance - radius
         slope = dot(gap, direction)
@@ -198,7 +212,9 @@ def capsule_triangle(
     has_area, normal = triangle_normal(corners[0], corners[1], corners[2])
     size = radius + length(axis) + length(corners[0]) + length(corners[1]) + length(corners[2])
     slack = ON_FEATURE_SHARE * size
-    feature, gap, height = nearest_on_triangle((0.0, 0.0, 0.0), axis, corners, has_area, normal)
+    feature, gap, height = nearest_on_triangle(
+        (0.0, 0.0, 0.0), axis, corners, has_area, normal, radius
+    )
     distance2 = dot(gap, gap)
     if distance2 > radius * radius:
         return False, (0.0, 0.0, 0.0)

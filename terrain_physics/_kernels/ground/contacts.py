@@ -88,7 +88,7 @@ class Asked(NamedTuple):
     mask: int
     kind: int
     shape: Floats
-    index: int  # of the shape among all
+    query: int  # the number of the shape
     is_short: bool
     is_beside: bool  # it is near a side of some map
     scratch: Floats  # see `heightmap.one_shape.search`
@@ -343,7 +343,7 @@ def _name(maps: Int64s, row: int, asked: Asked, first: int, count: int) -> None:
         number = triangle >> ID_BITS
         if row != MESH:
             triangle, number = owner_in(maps, row, triangle)
-        ints[QUERY, k], ints[TRIANGLE, k] = asked.index, triangle
+        ints[QUERY, k], ints[TRIANGLE, k] = asked.query, triangle
         ints[PART, k], ints[MAP_ROW, k] = number, row
 
 

@@ -351,19 +351,32 @@ def _put_motion(movers: Floats, row: int, seconds: float) -> None:
     movers[row, SECONDS] = seconds
 
 
+@kernel(inline=True)
+def _remembered_box(movers: Floats, row: int) -> tuple[Vec3, Vec3]:
+    """Return the box around a mover and all places that it remembers.
+
+    All axes in one go: the processor takes the smaller of each at the same time.
+    """
+    low, high = _vector(movers, row, BOX), _vector(movers, row, BOX + 3)
+    place = int(movers[row, LATEST])
+    for _ in range(int(movers[row, REMEMBERED])):
+        box = BOXES + BOX_SIZE * place
+        a, b = _vector(movers, row, box), _vector(movers, row, box + 3)
+        low = (min(low[0], a[0]), min(low[1], a[1]), min(low[2], a[2]))
+        high = (max(high[0], b[0]), max(high[1], b[1]), max(high[2], b[2]))
+        place = place - 1 if place > 0 else MOST_MOVES - 1
+    return low, high
+
+
 @kernel
 def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
     """Write what follows from the moves that a mover remembers: boxes, velocity, reach."""
     known, seconds = int(movers[row, REMEMBERED]), float(movers[row, SECONDS])
-    first = int(movers[row, LATEST])
+    lower, upper = _remembered_box(movers, row)
+    reached = movers[row, IS_MOBILE] != 0.0
     for axis in range(3):
-        low, high = float(movers[row, BOX + axis]), float(movers[row, BOX + 3 + axis])
-        for k in range(known):
-            place = first - k if first >= k else first - k + MOST_MOVES
-            box = BOXES + BOX_SIZE * place + axis
-            low, high = min(low, movers[row, box]), max(high, movers[row, box + 3])
+        low, high = lower[axis], upper[axis]
         movers[row, LOWER + axis], movers[row, UPPER + axis] = low, high
-        reached = movers[row, IS_MOBILE] != 0.0
         reaches[REACH_LOWER + axis, row - 1] = low if reached else np.inf
         reaches[REACH_UPPER + axis, row - 1] = high if reached else -np.inf
         movers[row, VELOCITY + axis] = movers[row, SPIN + axis] = 0.0

@@ -4,46 +4,58 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, column_of, move_mover
+from terrain_physics._kernels.math.rotations import put_frames
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import (
     MESH,
     NUMBER,
+    PLACED,
     bounds_of_row,
     place_part,
     row_count,
     row_of_number,
 )
+from terrain_physics._kernels.mesh.places import POSITION, SCALE
 from terrain_physics._kernels.surface.changes import (
     CHANGE_LOWER,
     CHANGE_SPAN,
     CHANGE_UPPER,
     CHANGE_VERSION,
 )
+from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats, Int64s
 
 # Fewer changes are looked at one by one.
 _MANY = 8
 
 
+@kernel(inline=True)
+def _row_of(table: Int64s, number: int) -> int:
+    """Return the row of a mesh, -1 if none has the number."""
+    row = row_of_number(table, number)
+    is_there = row < row_count(table) and table[row, NUMBER] == number
+    return int(row) if is_there and table[row, MESH] != 0 else -1
+
+
 @kernel
 def find_parts(
     table: Int64s, reaches: Floats, count: int, numbers: Int64s, rows: Int64s, places: Int64s
-) -> tuple[int, bool]:
+) -> tuple[int, bool, bool]:
     """Write the rows of meshes (n,) in their table, and in that of ``count`` movers, 0 for none.
 
-    Returns n, or else the index of the first number that no mesh has; and whether each is there
-    once, as far as it is plain: numbers that ascend are.
+    Returns n, or else the index of the first number that no mesh has; whether each is there once,
+    as far as it is plain: numbers that ascend are; and whether all are movers.
     """
-    ascend = True
+    ascend, move = True, True
     for k in range(len(numbers)):
         number = int(numbers[k])
-        row = row_of_number(table, number)
-        is_there = row < row_count(table) and table[row, NUMBER] == number
-        if not is_there or table[row, MESH] == 0:
-            return k, ascend
+        row = _row_of(table, number)
+        if row < 0:
+            return k, ascend, move
         ascend = ascend and (k == 0 or numbers[k - 1] < number)
         rows[k], places[k] = row, column_of(reaches, count, float(number)) + 1
-    return len(numbers), ascend
+        move = move and places[k] > 0
+    return len(numbers), ascend, move
 
 
 @kernel(inline=True)
@@ -87,6 +99,49 @@ def _put_span(changes: Floats, count: int, version: float) -> None:
 
 
 @kernel
+def _move(
+    table: Int64s, boxes: Floats, links: Int64s, spots: Floats, movers: Floats, reaches: Floats,
+    row: int, place: int, poses: Floats, k: int, seconds: float, version: float,
+    changes: Floats, end: int,
+) -> int:  # fmt: skip
+    """Move the mesh of a row and of a place among movers; return how many changes that makes."""
+    before = bounds_of_row(table, spots, row)
+    now = place_part(table, boxes, links, spots, row, poses, k)
+    movers[0, COUNT_OF_MOVES] += 1.0
+    if place > 0:
+        move_mover(movers, reaches, place, poses, k, now, seconds)
+    return _put_change(changes, end, version, before, now)
+
+
+@kernel(holds_gil=True)
+def move_one(
+    table: Int64s, boxes: Floats, links: Int64s, spots: Floats, movers: Floats, reaches: Floats,
+    count: int, number: int, matrix: Floats, turns: bool, tolerance: float, seconds: float,
+    version: float, changes: Floats, end: int, pose: Floats,
+) -> int:  # fmt: skip
+    """Move one of ``count`` movers as `move_parts` does; -1 if it needs another way to be moved.
+
+    ``matrix`` (16,) is rigid within ``tolerance``; unless it ``turns``, only its position counts.
+    The changes are written behind the first ``end``; returns how many there are then. ``pose``
+    (1, POSE_SIZE) is room for the pose.
+    """
+    row, place = _row_of(table, number), column_of(reaches, count, float(number)) + 1
+    if row < 0 or place == 0 or movers[0, COUNT_OF_MOVES] + 1.0 == movers[0, COUNT_OF_MOVES]:
+        return -1
+    if turns:
+        if spots[row, SCALE] != 1.0 or put_frames(matrix, tolerance, FARTHEST, pose[0]) == 0:
+            return -1
+    else:
+        for k in range(POSITION):
+            own = 1.0 if k % 4 == 0 else 0.0
+            pose[0, k] = spots[row, k] if table[row, PLACED] != 0 else own
+        for axis in range(3):
+            pose[0, POSITION + axis] = matrix[4 * axis + 3]
+    tree = table, boxes, links, spots
+    return end + _move(*tree, movers, reaches, row, place, pose, 0, seconds, version, changes, end)
+
+
+@kernel
 def move_parts(
     table: Int64s, boxes: Floats, links: Int64s, spots: Floats, movers: Floats, reaches: Floats,
     rows: Int64s, places: Int64s, poses: Floats, seconds: Floats, version: float, changes: Floats,
@@ -99,13 +154,10 @@ def move_parts(
     """
     count = 0
     for k in range(len(rows)):
-        row, place = int(rows[k]), int(places[k])
-        before = bounds_of_row(table, spots, row)
-        now = place_part(table, boxes, links, spots, row, poses, k)
-        movers[0, COUNT_OF_MOVES] += 1.0
-        if place > 0:
-            move_mover(movers, reaches, place, poses, k, now, float(seconds[k]))
-        count += _put_change(changes, count, version, before, now)
+        count += _move(
+            table, boxes, links, spots, movers, reaches, int(rows[k]), int(places[k]), poses, k,
+            float(seconds[k]), version, changes, count,
+        )  # fmt: skip
     if count < _MANY:
         return count
     _put_span(changes, count, version)

@@ -17,18 +17,16 @@ class SideTable:
     ----------
     meshes : dict
         For others to read only.
+    view : ndarray of int64
+        The table for kernels.
     """
 
-    __slots__ = ("_has_skins", "_table", "meshes")
+    __slots__ = ("_has_skins", "_table", "meshes", "view")
 
     def __init__(self) -> None:
         self.meshes: SideMeshes = {}
         self._table, self._has_skins = MeshTable(), True
-
-    @property
-    def view(self) -> Int64s:
-        """The table for kernels."""
-        return self._table.view
+        self.view: Int64s = self._table.view
 
     def find_skins(self) -> None:
         """Find the connectivity of all triangles, for sweeps."""
@@ -50,4 +48,5 @@ class SideTable:
             other._table.remove(key)  # noqa: SLF001
         for key, storage in new:
             other._table.put_sides(key, storage.table)  # noqa: SLF001
+        other.view = other._table.view  # noqa: SLF001
         return other

@@ -159,7 +159,7 @@ def _round_contact(
         gap, on_face, over = scale(point, -1.0), feature == FACE, -dot(normal, a)
     else:
         feature, gap, over = nearest_on_triangle(
-            scale(body.axis, -1.0), body.axis, (a, b, c), True, normal
+            scale(body.axis, -1.0), body.axis, (a, b, c), True, normal, radius + CONTACT_MARGIN
         )
         on_face = feature == CAPSULE_FACE
         if feature == THROUGH:
@@ -349,11 +349,11 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, work: Floats) 
         faces = on_stack(FACE_COUNT, 4)
         count, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
         return count >= 0
+    radius, low = body.radius + CONTACT_MARGIN, scale(body.axis, -1.0)
     if body.kind == SPHERE:
         _, gap = closest_on_triangle(a, b, c, True, normal)
     else:
-        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
-    radius = body.radius + CONTACT_MARGIN
+        _, gap, _ = nearest_on_triangle(low, body.axis, (a, b, c), True, normal, radius)
     return dot(gap, gap) <= radius * radius
 
 
@@ -368,7 +368,8 @@ def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, work: Fl
         _, gap = closest_on_triangle(a, b, c, True, normal)
         return body.radius - length(gap)
     if body.kind == CAPSULE:
-        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+        low = scale(body.axis, -1.0)
+        _, gap, _ = nearest_on_triangle(low, body.axis, (a, b, c), True, normal, math.inf)
         return body.radius - length(gap)
     faces = on_stack(FACE_COUNT, 4)
     a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
