@@ -199,7 +199,7 @@ FLAT_SINE = 1e-10
 
 # A point that is nearer lies on the feature. The direction of so short a gap is mostly rounding:
 # using the normal instead changes less than that rounding does. Unit: share of the sizes. Read
-# by: character.contacts, geometry.
+# by: character.contacts, geometry, ground.
 ON_FEATURE_SHARE = 1e-11
 
 # The cross product of an edge and a box axis at a smaller angle is left out. Unit: sine. Read by:

@@ -39,7 +39,7 @@ def stop_case(reason, seed):
         "steep": (47.0, 75.0),
         "step": (STEP_OFFSET + 0.05, 0.8),
         "ceiling": (2 * body[2] + 0.2, 2 * body[2] + 1.0),
-        "edge": (0.4, 0.9),
+        "edge": (0.55, 0.9),  # a ball touches the rim of a lower one: that is a step
     }[reason]
     return StopCase(
         reason,

@@ -48,7 +48,7 @@ LANDS = {  # the land, and where the walkers start
     "noise of 10 cm": (lambda: noise(0.1, 0.3), (4, 6)),
     "noise of 25 cm": (lambda: noise(0.25, 0.3), (4, 6)),
     "noise of 1 m": (lambda: noise(1.0, 0.6), (4, 6)),
-    "hills": (lambda: load_land(1.0), (200, 200)),
+    "hills": (lambda: load_land(1.0), (200, 203)),
 }
 
 

@@ -119,7 +119,7 @@ def test_another_process_tells_how_far_it_is_and_when_it_is_done(monkeypatch) ->
 
 
 def test_the_last_word_of_a_process_that_fails_is_the_reason(monkeypatch) -> None:
-    start(monkeypatch, "print('one'); raise SystemExit('no room')")
+    start(monkeypatch, "print('one', flush=True); raise SystemExit('no room')")
     process = helper.Helper("drawing", "walk", "software", lambda _: None)
     process.wait()
     assert process.failure == "no room"

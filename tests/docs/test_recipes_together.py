@@ -32,7 +32,7 @@ ALONE = {
     "click_to_move: Click to move": "ValueError: start must be at most 2 m from where a character",
 }
 
-FRAMES, ALL_FRAMES = 75, 300
+FRAMES, ALL_FRAMES = 30, 300
 
 
 def wrong(found: dict[str, str]) -> dict[str, str]:

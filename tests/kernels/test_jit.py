@@ -351,6 +351,7 @@ assert [len(args) for args in callee.weight.inner().overloads] == [1, 1]
     assert tiny.run(code)["result"] == RESULT
 
 
+@pytest.mark.full
 def test_four_processes_start_cold_at_once(tiny: Tiny) -> None:
     signal = tiny.place / "go"
     code = preceded_by(f"""

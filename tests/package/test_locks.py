@@ -160,6 +160,7 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 100
 
 
 @needs_fork
+@pytest.mark.full
 def test_children_forked_while_kernels_are_compiled_do_not_hang() -> None:
     run(
         """

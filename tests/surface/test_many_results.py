@@ -64,6 +64,7 @@ def test_one_large_shape_is_counted_and_compared_as_its_contacts_are(land, name)
     assert_rows_equal(land.contacts(shape, keep="deepest"), found, [best])
 
 
+@pytest.mark.full
 def test_large_shapes_among_small_ones(land):
     small = np.random.default_rng(4).uniform((5, 0, 5, 0.3), (790, 2, 790, 3), (4000, 4))
     balls = np.concatenate([small[:700], [(*_CENTER, 390.0)], small[700:], [(*_CENTER, 385.0)]])
@@ -129,6 +130,7 @@ print(answers(ball, few=1_000_000))
 """
 
 
+@pytest.mark.full
 @pytest.mark.alone
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does it")
 def test_what_no_memory_would_hold_is_refused_before_it_is_gone():

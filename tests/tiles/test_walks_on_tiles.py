@@ -158,7 +158,7 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
     tiles = TilesOfArrays(waves(4, 4, 7))
     land, other = TiledGround.open(tiles), tiles.one_map()
     rng = np.random.default_rng(7)
-    centers = [(180 + 60 * rng.random(), 180 + 60 * rng.random()) for _ in range(times(60))]
+    centers = [(180 + 60 * rng.random(), 180 + 60 * rng.random()) for _ in range(times(30))]
     left = list(centers)
     xs, zs = np.random.default_rng(1).uniform(0, 2.5 * SIDE, (2, 100))  # where nobody edits
     known, visits = other.height_at(xs, zs), itertools.count()
@@ -181,7 +181,7 @@ def test_threads_walk_ask_edit_and_load_at_once() -> None:
 
     heroes = [(hero_of(land, seed), hero_of(other, seed)) for seed in range(2)]
     with threads(roam, ask, dig) as errors:
-        for frame in range(times(250)):
+        for frame in range(times(125)):
             for hero, twin in heroes:
                 for own in (hero, twin):
                     own.walk(5 * np.cos(frame / 9), 5 * np.sin(frame / 9))

@@ -25,7 +25,7 @@ from terrain_physics._kernels.ground.owners import (
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import MOST_CELLS, height_limits
 from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import is_deeper
 from terrain_physics._kernels.heightmap.clipping import Terrain
-from terrain_physics._kernels.heightmap.grid import height
+from terrain_physics._kernels.heightmap.grid import Grid, height, normal
 from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES, SCRATCH, put_found, search
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
@@ -51,6 +51,7 @@ from terrain_physics._kernels.surface.shapes import (
     row_vector,
     row_width,
 )
+from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
 # Rows of the whole numbers of contacts: the index of the shape; the ground's id of the triangle;
@@ -154,12 +155,25 @@ def _add_surface(terrain: Terrain, asked: Asked, deepest: bool, count: int) -> i
 
 
 @kernel(noinline=True, no_refcount=True)
-def _leave_behind(asked: Asked, first: int, count: int, center: Vec3) -> int:
+def _is_from_behind(grid: Grid, center: Vec3, point: Vec3, lead: Vec3) -> bool:
+    """Tell whether a contact leads a shape from behind a triangle to its front.
+
+    A capsule whose axis passes through a triangle may be led aside: along the triangle.
+    """
+    away = subtract(center, point)
+    along = dot(away, lead)
+    if abs(along) <= ON_FEATURE_SHARE * length(away):
+        along = dot(away, normal(grid, point[0], point[2]))
+    return along < 0.0
+
+
+@kernel(noinline=True, no_refcount=True)
+def _leave_behind(grid: Grid, asked: Asked, first: int, count: int, center: Vec3) -> int:
     """Leave out the contacts from ``first`` on that lead from behind a triangle."""
     kept = first
     for k in range(first, count):
-        away = subtract(center, row_vector(asked.floats[2, k], 0))
-        if not dot(away, row_vector(asked.floats[1, k], 0)) < 0.0:
+        point, lead = row_vector(asked.floats[2, k], 0), row_vector(asked.floats[1, k], 0)
+        if not _is_from_behind(grid, center, point, lead):
             _put(asked, kept, k)
             kept += 1
     return kept
@@ -219,7 +233,7 @@ def _add_underside(terrain: Terrain, asked: Asked, count: int) -> int:
         count = _add_surface(below, replaced(asked, shape=turned), False, count)
     keep(memory)
     if count > first:
-        count = _leave_behind(asked, first, count, center)
+        count = _leave_behind(below.grid, asked, first, count, center)
     for k in range(first, count):
         triangle = int(asked.ints[TRIANGLE, k])
         if triangle >= 0:
@@ -293,7 +307,7 @@ def _add_map(maps: Int64s, row: int, sides: Parts, asked: Asked, deepest: bool, 
     is_outside = not levels[1] < center[1]  # also where is no ground
     count = _add_surface(terrain, asked, deepest and not is_outside, count)
     if count > start and is_outside:
-        count = _leave_behind(asked, start, count, center)
+        count = _leave_behind(terrain.grid, asked, start, count, center)
     first = count
     if count >= 0 and asked.is_beside:
         count = _add_sides(sides, number, asked, count)

@@ -150,12 +150,13 @@ def _contact_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
 @kernel
 def _span(
     movement: MovementRules, scene: Scene, place: _HitPlace, k: int, normal: Vec3
-) -> tuple[float, float]:
+) -> tuple[float, float, bool]:
     """Return the lowest height of a surface, and the greatest of its part too steep to walk on.
 
     The surface consists of a candidate and all others that the body touches with the same normal.
+    It is told, too, whether a side of a map is among them.
     """
-    lowest, highest = np.inf, -np.inf
+    lowest, highest, is_side = np.inf, -np.inf, False
     for i in range(-1, place.contacts):
         j = k if i < 0 else int(scene.contacts[i, CANDIDATE])
         if i >= 0 and dot(three(scene.contacts, i, PUSH), normal) <= SAME_SURFACE_COSINE:
@@ -166,9 +167,10 @@ def _span(
             float(scene.candidates[j, C + 1]),
         )
         lowest = min(lowest, a, b, c)
+        is_side = is_side or bool(scene.candidates[j, THICKNESS] == BESIDE)
         if abs(scene.candidates[j, NORMAL + 1]) < movement.walkable:
             highest = max(highest, a, b, c)
-    return lowest, highest
+    return lowest, highest, is_side
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -190,10 +192,10 @@ def _put_reason(
     if normal[1] < _FACES_DOWN:
         rows[row + REASON] = CEILING
         return
-    if scene.candidates[k, THICKNESS] == BESIDE:
+    lowest, riser, is_side = _span(movement, scene, place, k, normal)
+    if is_side:
         rows[row + REASON] = EDGE
         return
-    lowest, riser = _span(movement, scene, place, k, normal)
     if lowest > place.offset[1]:
         rows[row + REASON] = CEILING
         return
