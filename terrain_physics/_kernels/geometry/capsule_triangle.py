@@ -251,7 +251,7 @@ def capsule_touches(start: Vec3, end: Vec3, radius: float, a: Vec3, b: Vec3, c: 
         return False
     if min(first, second, third) - max(0.0, last) > far:
         return False
-    _, gap, _ = nearest_on_triangle((0.0, 0.0, 0.0), axis, corners, has_area, normal)
+    _, gap, _ = nearest_on_triangle((0.0, 0.0, 0.0), axis, corners, has_area, normal, radius)
     return dot(gap, gap) <= radius * radius
 
 
