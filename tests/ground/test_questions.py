@@ -26,7 +26,7 @@ pytestmark = [
 REACH = 8.0
 """Meters that a ray goes: land without an end is known for ten cells around the map."""
 
-NEAR = {"rel": 1e-9, "abs": 1e-6}
+NEAR: Any = {"rel": 1e-9, "abs": 1e-6}
 """How near answers are to the oracles': maps have samples in float32."""
 
 
@@ -182,7 +182,7 @@ def test_heights_and_normals(case: Case) -> None:
             assert_normal_of_a_face(case, above + (50.0 - wanted) * down, normals[k])
         assert same(case.ground.height_at(float(xs[k]), float(zs[k])), heights[k])
         normal = case.ground.normal_at(float(xs[k]), float(zs[k]))
-        assert same(np.float32([*normal]), np.float32(normals[k]))
+        assert same(np.array(normal, np.float32), normals[k].astype(np.float32))
 
 
 def assert_normal_of_a_face(case: Case, point: Any, normal: Any) -> None:
