@@ -180,7 +180,7 @@ UNUSUAL = {
     "put back": lambda ground: ground.restore(ground.state()),
     "one-way": lambda ground: ground.set_one_way(LIFT, (0, 1, 0)),
     "a conveyor": lambda ground: ground.set_surface_velocity(STILL, (1, 0, 0)),
-    "read": lambda ground: ground._held.begin_asking(held_mark()),
+    "read": lambda ground: ground._held.begin_update(held_mark()),
 }
 
 
@@ -214,7 +214,7 @@ def test_watchers_are_told():
 
 def test_arrays_of_a_long_call_stay_as_they_are():
     ground = moving()
-    arrays = ground._held.begin_asking(held_mark())
+    arrays = ground._held.begin_update(held_mark())
     before = [array.tobytes() for array in arrays.movers]
     for frame in range(3):
         ground.move(LIFT, (4.0, 5.0 + frame, 7.0), FRAME)
