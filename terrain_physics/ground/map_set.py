@@ -81,6 +81,12 @@ class _Seam:
         samples = member.storage.heights[self.here].copy()
         return samples, ~equal_samples(samples, self._shared.samples)
 
+    def is_common(self, member: "_SetMap") -> bool:
+        """Remember the present samples of a map; tell whether the other one has the same."""
+        self.keep(member)
+        samples, others = self._shared.samples, self.other.storage.heights[self.there]
+        return bool(equal_samples(samples, others).all())
+
     def keep(self, member: "_SetMap") -> None:
         """Remember the present samples of a map."""
         self._shared.samples = member.storage.heights[self.here].copy()
@@ -219,6 +225,20 @@ class MapSet:
         """Put a map on other layers."""
         self._members[number].layers = layers
         self._break(self._members[number])
+
+    def keep_seams(self) -> None:
+        """Take the samples at seams as they are, and hand none on: a state has been put back.
+
+        Maps that do not have the same ones leave their unions: they were not united then.
+        """
+        parting = set[_SetMap]()
+        for member in self._changed():
+            for seam in member.seams_within():
+                if not seam.is_common(member):
+                    parting |= {member, seam.other}
+        for member in parting:
+            self._break(member)
+            member.union = None
 
     def _break(self, member: _SetMap) -> None:
         """Note that a map leaves its union."""

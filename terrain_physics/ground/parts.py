@@ -421,6 +421,7 @@ class GroundParts(Askable):
 
         The caller makes this `change`.
         """
+        self._map_set.keep_seams()
         with self.followed:
             before, known = self.map_depths(), self.layout()
             if layout is not known:

@@ -144,6 +144,30 @@ def go_back_and_forth(seed: int, steps: int) -> int:
     return count
 
 
+def carve_one_alone(ground: Any) -> None:
+    """Edit a map at its seam while the other one is gone."""
+    ground.remove(1)
+    ground.carve((38, 2), 7.5, 0.9)
+
+
+def carve_on_other_layers(ground: Any) -> None:
+    """Edit a map at its seam while the other one is on other layers."""
+    ground.set_layers(1, 2)
+    ground.parts[0].carve((30, 2), 7.5, 0.9)
+
+
+@pytest.mark.parametrize("part_them", [carve_one_alone, carve_on_other_layers])
+def test_maps_that_were_one_come_back_with_samples_of_their_own(part_them: Any) -> None:
+    ground = Ground(two_tiles(130))
+    kept = [(ground.state(), content(ground))]
+    ground.carve((36, 7), 7.3, 1.7)
+    part_them(ground)
+    kept.append((ground.state(), content(ground)))
+    for state, then in kept * 2:
+        ground.restore(state)
+        assert content(ground) == then
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_any_order(seed: int) -> None:
     assert go_back_and_forth(seed, 60) > 0

@@ -240,7 +240,10 @@ def edit(ground: Ground, draw: np.random.Generator, spare: HeightMap) -> None:
         ground.add(spare)
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
+LATER = sorted({*range(6, 60)} - {7, 14})  # there, the thickness of a map beside changes
+
+
+@pytest.mark.parametrize("seed", [*range(6), 7, 14, *(pytest.param(k, marks=FULL) for k in LATER)])
 def test_sides_follow_all_that_changes(seed: int) -> None:
     draw = np.random.default_rng(seed)
     places = [(0, 0, 0), (4, 0, 0), (0, 0, 4), (4, 0, 4)]

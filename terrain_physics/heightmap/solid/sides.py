@@ -46,13 +46,15 @@ class Sides:
         The maps that may go on behind its border.
     """
 
-    __slots__ = ("_depth", "_edges", "_grid", "_mesh", "_patches", "_seen", "_storage", "others")
+    __slots__ = (
+        "_depth", "_depths", "_edges", "_grid", "_mesh", "_patches", "_seen", "_storage", "others",
+    )  # fmt: skip
 
     def __init__(self, storage: LiveMap) -> None:
         self._storage, self.others = storage, list[LiveMap]()
         self._grid = PatchGrid(*storage.cell_count)
         self._seen: tuple[int, dict[LiveMap, int]] = -1, {}
-        self._depth = -1.0  # of none yet
+        self._depth, self._depths = -1.0, dict[LiveMap, float]()  # of none yet; of the others
         self._mesh: SideMesh | None = None
         self._patches: dict[int, SidePatch] = {}  # both by the numbers of patches
         self._edges: dict[int, PatchEdges] = {}
@@ -62,28 +64,24 @@ class Sides:
         storage, others = self._storage, self.others
         seen = storage.revision, {other: other.revision for other in others}
         if seen != self._seen:
-            depth = depth_of(storage.thickness)
+            depth, depths = depth_of(storage.thickness), {own: own.thickness for own in others}
             edges = self._edges_now(depth) if seen[0] != self._seen[0] else self._edges
             numbers = self._changed(edges)
-            if self._are_others_new():
+            if depths != self._depths or self._are_others_new():
                 numbers = {*edges, *self._patches}
             patches, mesh = self._patches, self._mesh
             if numbers:
                 patches = self._patches_of(numbers, edges)
                 mesh = SideMesh(patches, mesh) if patches else None
             # All at once: Ctrl-C before that leaves it as it was.
-            self._edges, self._patches, self._mesh, self._depth, self._seen = (
-                edges, patches, mesh, depth, seen,
-            )  # fmt: skip
+            self._edges, self._patches, self._mesh, self._seen = edges, patches, mesh, seen
+            self._depth, self._depths = depth, depths
         return self._mesh
 
     def _are_others_new(self) -> bool:
-        """Tell whether other maps may cover the sides than before, or other parts of them."""
-        known = self._seen[1]
-        if known.keys() != set(self.others):
-            return True
+        """Tell whether other parts of the same maps may cover the sides than before."""
         lower, upper = bounds_of(self._storage)
-        for other, version in known.items():
+        for other, version in self._seen[1].items():
             for region in set(other.regions_since(version)):
                 low, high = bounds_of(other, grown(region))
                 if (low <= upper + NEIGHBOR_GAP).all() and (high >= lower - NEIGHBOR_GAP).all():
