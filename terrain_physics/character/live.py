@@ -41,6 +41,12 @@ def merged(exact: Floats3, shown: Floats3, written: Floats3) -> Floats3:
 _set_part, _set_item = glm.vec3.__setattr__, glm.vec3.__setitem__  # quicker than by `super()`
 
 
+def numbers_of(vector: glm.vec3) -> Floats3:
+    """Return the numbers of a vector. Its own `to_tuple` never frees them, as of PyGLM 2.8.3."""
+    x, y, z = vector
+    return x, y, z
+
+
 class LiveVec3(glm.vec3):
     """A ``vec3`` that a game may write to, with the value shown and whether it was written."""
 
@@ -85,13 +91,13 @@ class LiveVec3(glm.vec3):
 
     def _pass_on(self) -> None:
         known = self.__dict__
-        exact = merged(known["exact"], self.shown.to_tuple(), self.to_tuple())
+        exact = merged(known["exact"], numbers_of(self.shown), numbers_of(self))
         known["pass_on"](exact)
         known.update(exact=exact, shown=glm.vec3(self))
 
     def parts(self) -> tuple[Floats3, Floats3, bool]:
         """Return everything as plain numbers: PyGLM's pickles need a module that is going away."""
-        return self.to_tuple(), self.shown.to_tuple(), self.written
+        return numbers_of(self), numbers_of(self.shown), self.written
 
     @classmethod
     def from_parts(cls, values: Floats3, shown: Floats3, written: bool) -> "LiveVec3":  # noqa: FBT001

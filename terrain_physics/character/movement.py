@@ -23,7 +23,7 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import AdoptedMember, GroupData, Key
-from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
+from terrain_physics.character.live import LiveVec3, merged, numbers_of, unsigned_zeros
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.needs import run_one_where_loaded
 from terrain_physics.character.owners.owner import Owner, checked_owner
@@ -715,7 +715,7 @@ class CharacterMovement(CharacterView):
         return super()._vertical_velocity() if written == shown else written
 
     def _exact_velocity(self) -> Floats3:
-        shown, written = self._velocity.shown.to_tuple(), self._velocity.to_tuple()
+        shown, written = numbers_of(self._velocity.shown), numbers_of(self._velocity)
         return merged(super()._exact_velocity(), shown, written)
 
     def _put_position(self, value: Any) -> None:
@@ -740,10 +740,10 @@ class CharacterMovement(CharacterView):
             self._adopt_place(owner, *place)
         state = self._state()
         if position is not None:
-            self._adopt_position(self._position.shown.to_tuple(), position)
+            self._adopt_position(numbers_of(self._position.shown), position)
         if velocity is not None:
             x, y, z = state[VELOCITY].tolist()
-            DRIVE.call(state, *merged((x, y, z), self._velocity.shown.to_tuple(), velocity))
+            DRIVE.call(state, *merged((x, y, z), numbers_of(self._velocity.shown), velocity))
         elif self._velocity.written:
             state[columns.DRIVEN] = 1.0
 

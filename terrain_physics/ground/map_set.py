@@ -240,6 +240,11 @@ class MapSet:
             self._break(member)
             member.union = None
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether maps have left unions since the last `settle`."""
+        return bool(self._broken)
+
     def _break(self, member: _SetMap) -> None:
         """Note that a map leaves its union."""
         if member.union is not None:

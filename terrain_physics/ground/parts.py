@@ -423,11 +423,16 @@ class GroundParts(Askable):
         """
         self._map_set.keep_seams()
         with self.followed:
-            before, known = self.map_depths(), self.layout()
+            before, known, changed = self.map_depths(), self.layout(), list[SolidMap]()
             if layout is not known:
                 self._begin_change()
                 self._put_layout(layout, known)
-                self._note(_maps_of(_differing(layout, known)), before)
+                changed = _maps_of(_differing(layout, known))
+            if self._map_set.is_broken:
+                self._begin_change()
+                self._settle(renamed=False, maps=True)
+                changed = self.map_queries
+            self._note(changed, before)
             self._meshes.put_motion(motion)
             self._gone += 1
             self.watchers.tell("restored", [])
@@ -853,7 +858,7 @@ class GroundParts(Askable):
             return arrays
 
     def _read(self, mark: Mark) -> GroundArrays:
-        """Return the arrays as of `begin_asking_all`; the caller holds the lock."""
+        """Return the arrays as of `begin_asking`; the caller holds the lock."""
         meshes = self._meshes.read(mark)
         self._map_set.reader.begin(mark)
         return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)

@@ -1,4 +1,4 @@
-"""The interface that grounds implement: the questions of `Surface`, arguments checked."""
+"""The answers to the questions of `Surface`, arguments checked, and what is asked for them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

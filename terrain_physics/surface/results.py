@@ -37,7 +37,7 @@ new_hit = tuple.__new__
 
 def plain(hit: Any) -> tuple[Any, ...]:
     """Return a hit as plain numbers, as PyGLM's own pickles need a module that will be removed."""
-    return tuple(part.to_tuple() if isinstance(part, glm.vec3) else part for part in hit)
+    return tuple(tuple(part) if isinstance(part, glm.vec3) else part for part in hit)
 
 
 def of_plain(kind: type[_Hit], parts: tuple[Any, ...]) -> _Hit:

@@ -19,6 +19,8 @@ from terrain_physics import (
     Ground,
     GroundState,
     HeightMap,
+    Ray,
+    Sphere,
     SphereCollider,
     TriangleMesh,
     World,
@@ -166,6 +168,23 @@ def test_maps_that_were_one_come_back_with_samples_of_their_own(part_them: Any) 
     for state, then in kept * 2:
         ground.restore(state)
         assert content(ground) == then
+
+
+def test_maps_that_a_restore_parts_are_two_from_then_on() -> None:
+    """They were made one by an edit; other layers and back united them."""
+    land = HeightMap(np.zeros((5, 5)))
+    ground = Ground([land, HeightMap(np.full((5, 5), 0.5), origin=(4, 0, 0))])
+    apart = ground.state()
+    land[:, -1] = 0.5
+    ground.set_layers(0, 2)
+    ground.set_layers(0, 1)
+    ground.restore(apart)
+    land.raise_((1, 1), radius=1, height=1)
+    fresh = Ground([copy.deepcopy(part) for part in ground.parts.values()])
+    ball = Sphere((4, 0.3, 2), 0.4)
+    assert len(ground.contacts(ball)) == len(fresh.contacts(ball)) > 0
+    for ray in (Ray((3, 0.2, 2.3), (1, 0, 0)), Ray((1, 9, 1), (0, -1, 0))):
+        assert ground.raycast(ray) == fresh.raycast(ray) is not None
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -144,3 +144,13 @@ def test_of_many_points_on_a_face_the_closest_is_that_of_the_first(name: str) ->
     places = [(x, -1.25, z) for x in (0, 8) for z in np.linspace(0.5, 7.5, 15)]
     assert set(ground.closest_points(places).part.tolist()) == {0}
     assert {ground.closest_point(place).part for place in places} == {0}
+
+
+def test_a_mesh_that_has_gone_decides_no_normal() -> None:
+    ramp = TriangleMesh([(0, 0, 0), (0, 0, 2), (4, 2, 0)], [(0, 1, 2)])
+    for parts, is_level in (([left(), ramp], True), ([ramp, left()], False)):
+        ground = Ground([TriangleMesh.box((1, 1, 1), position=(90, 0, 90)), *parts])
+        ground.remove(0)
+        for one in (ground, Ground(parts)):
+            assert (one.normal_at(0.0, 1.0).x == 0.0) == is_level
+            assert (one.normal_at([0.0], [1.0])[0, 0] == 0.0) == is_level

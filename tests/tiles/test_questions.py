@@ -109,6 +109,11 @@ def one_height(case):
     return lambda ground: (ground.height_at(x, z), ground.normal_at(x, z))
 
 
+def one_normal(case):
+    (x, _, z), *_ = case.places()
+    return lambda ground: ground.normal_at(x, z)
+
+
 def triangles(case):
     place, size = case.places()[0], case.rng.uniform(0, 40, 3)
     return lambda ground: ground.triangles_in(AABB(place - size, place + size))
@@ -172,6 +177,7 @@ def inside(case):
 
 QUESTIONS = {
     "rays": rays, "one ray": one_ray, "heights": heights, "one height": one_height,
+    "one normal": one_normal,
     "triangles": triangles, "triangles_many": triangles_many, "one sweep": one_sweep,
     **{f"sweeps of {make.__name__}": sweeps(make) for make in (spheres_of, capsules_of, boxes_of)},
     **{f"contacts of {make.__name__}": contacts(make) for make in (spheres_of, boxes_of)},

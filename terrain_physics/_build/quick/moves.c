@@ -67,6 +67,10 @@ static int read_seconds(PyObject *arguments, PyObject *options, Moved *moved) {
 static int read_moved(Quick *quick, PyObject *key, PyObject *transform, Moved *moved) {
   double place[3];
   if (!PyLong_CheckExact(key)) return 0;
+  if (PyLong_AsLongLong(key) == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return 0;
+  }
   moved->number = key;
   if (tuple(transform, 3)) {
     if (!three_numbers(quick, transform, place)) return 0;

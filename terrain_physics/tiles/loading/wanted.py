@@ -164,7 +164,7 @@ def _velocity(one: Any) -> Any:
 def _vectors(name: str, what: str, values: list[Any]) -> Floats:
     """Return three numbers each as rows; errors name the first wrong ones."""
     if all(isinstance(value, _VECTORS) for value in values):
-        rows = np.array([value.to_tuple() for value in values], np.float64)
+        rows = np.array([tuple(value) for value in values], np.float64)
         if np.isfinite(rows).all():
             return rows
     return np.array([checks.vector(f"{name}: {what}", value) for value in values])

@@ -13,6 +13,7 @@ from math import inf
 from typing import TypeVar, cast
 
 import numpy as np
+from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
@@ -159,6 +160,10 @@ class TiledQueries(Queries):
                 return level
         box = np.array([[x, z, x, z]])
         return self._over(lambda _: box, "x and z", lambda: Queries.height(self, x, z))
+
+    def normal(self, x: float, z: float) -> glm.vec3:
+        xs, zs = read_only(np.array([x]), np.array([z]))
+        return glm.vec3(*self.normals(xs, zs, None)[0].tolist()) + 0.0
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         def ask(rows: Rows) -> Columns:
