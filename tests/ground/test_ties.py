@@ -148,7 +148,8 @@ def test_of_many_points_on_a_face_the_closest_is_that_of_the_first(name: str) ->
 
 def test_a_mesh_that_has_gone_decides_no_normal() -> None:
     ramp = TriangleMesh([(0, 0, 0), (0, 0, 2), (4, 2, 0)], [(0, 1, 2)])
-    for parts, is_level in (([left(), ramp], True), ([ramp, left()], False)):
+    cases: list[tuple[list[Any], bool]] = [([left(), ramp], True), ([ramp, left()], False)]
+    for parts, is_level in cases:
         ground = Ground([TriangleMesh.box((1, 1, 1), position=(90, 0, 90)), *parts])
         ground.remove(0)
         for one in (ground, Ground(parts)):
