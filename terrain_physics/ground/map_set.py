@@ -226,19 +226,21 @@ class MapSet:
         self._members[number].layers = layers
         self._break(self._members[number])
 
-    def keep_seams(self) -> None:
+    def keep_seams(self) -> bool:
         """Take the samples at seams as they are, and hand none on: a state has been put back.
 
-        Maps that do not have the same ones leave their unions: they were not united then.
+        Maps that do not have the same ones leave their unions: they were not united then. Return
+        whether any map has been edited since edits were handed on.
         """
-        parting = set[_SetMap]()
-        for member in self._changed():
+        parting, changed = set[_SetMap](), self._changed()
+        for member in changed:
             for seam in member.seams_within():
                 if not seam.is_common(member):
                     parting |= {member, seam.other}
         for member in parting:
             self._break(member)
             member.union = None
+        return bool(changed)
 
     @property
     def is_broken(self) -> bool:

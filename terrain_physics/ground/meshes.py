@@ -310,19 +310,17 @@ class GroundMeshes(Meshes):
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
-        mover = self._as_mover(number)
-        mover.surface = velocity
-        self._change_mover(number, mover)
+        self._change_mover(number, "surface", velocity)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
-        mover = self._as_mover(number)
-        mover.one_way = direction
-        self._change_mover(number, mover)
+        self._change_mover(number, "one_way", direction)
 
-    def _change_mover(self, number: int, mover: MovingPart) -> None:
-        """Take over the changed moving part of a mesh; characters around it wake up."""
-        self.followed()
+    def _change_mover(self, number: int, what: str, vector: Floats3) -> None:
+        """Change the moving part of a mesh; characters around it wake up."""
+        self.followed()  # first: a refit gives it another box
+        mover = self._as_mover(number)
+        setattr(mover, what, vector)
         self._note(number)
         self.movers.put(number, mover)
 

@@ -79,6 +79,15 @@ class KeptParts(NamedTuple):
     scales: dict[int, float]
     next_number: int
 
+    def differing(self, other: "KeptParts") -> list[int]:
+        """Return the numbers, ascending, of parts that another one does not have just so."""
+        numbers = sorted({*self.sources, *other.sources})
+        return [number for number in numbers if self.part(number) != other.part(number)]
+
+    def part(self, number: int) -> tuple[PartSource | None, float | None, str | None]:
+        """Return a part, its scale and its name, each None without one."""
+        return self.sources.get(number), self.scales.get(number), self.names.get(number)
+
 
 class _Before(NamedTuple):
     """The parts of a ground before a change that has begun."""
@@ -137,8 +146,9 @@ class GroundParts(Askable):
         The parts as the game has them, but for a land of tiles; the ground writes to it.
     watchers : Watchers
         They are told of parts that come, go or change by the ground, with their numbers: "added",
-        "removed", "replaced", "layers", "restored" with none; and, maybe twice, "moved" with poses
-        and seconds (n, 13), "surface" and "one_way" with vectors (n, 3): twice the same array.
+        "removed", "replaced", "layers", "seams", "restored" with none; and, maybe twice, "moved"
+        with poses and seconds (n, 13), "surface" and "one_way" with vectors (n, 3): twice the same
+        array.
     """
 
     __slots__ = (
@@ -421,21 +431,36 @@ class GroundParts(Askable):
 
         The caller makes this `change`.
         """
-        self._map_set.keep_seams()
+        self._keep_seams()
         with self.followed:
-            before, known, changed = self.map_depths(), self.layout(), list[SolidMap]()
+            before, known = self.map_depths(), self.layout()
             if layout is not known:
                 self._begin_change()
                 self._put_layout(layout, known)
-                changed = _maps_of(_differing(layout, known))
-            if self._map_set.is_broken:
-                self._begin_change()
-                self._settle(renamed=False, maps=True)
-                changed = self.map_queries
-            self._note(changed, before)
+                self._note(_maps_of(_differing(layout, known)), before)
+            self._part_maps()
             self._meshes.put_motion(motion)
             self._gone += 1
             self.watchers.tell("restored", [])
+
+    def part_seams(self) -> None:
+        """Do once more what a restore does at seams: no edit before it is handed on."""
+        with self._meshes.lock:
+            self._keep_seams()
+            self.change(self._part_maps)
+
+    def _keep_seams(self) -> None:
+        """Take the samples at seams as they are; the caller holds the lock."""
+        if self._map_set.keep_seams():
+            self.watchers.tell("seams", [])
+
+    def _part_maps(self) -> None:
+        """Unite anew the maps that have left unions; the caller makes this `change`."""
+        if self._map_set.is_broken:
+            before = self.map_depths()
+            self._begin_change()
+            self._settle(renamed=False, maps=True)
+            self._note(self.map_queries, before)
 
     def count_from(self, next_number: int) -> None:
         """Give the next part this number. The caller makes this `change`."""
@@ -444,8 +469,7 @@ class GroundParts(Askable):
 
     def _put_layout(self, layout: KeptParts, known: KeptParts) -> None:
         """Take and put parts; those behind the first that differs are put again, in their order."""
-        numbers = sorted({*known.sources, *layout.sources})
-        differ = [k for k in numbers if known.sources.get(k) is not layout.sources.get(k)]
+        differ = layout.differing(known)
         first = differ[0] if differ else self.next_number
         renamed = False
         for number in [k for k in known.sources if k >= first]:
@@ -989,21 +1013,16 @@ def _watch_edits(history: History, storage: Storage) -> None:
 
 def _differing(layout: KeptParts, known: KeptParts) -> list[PartSource]:
     """Return the parts that only one of two layouts has."""
-    one, other = layout.sources, known.sources
-    return [
-        part
-        for here, there in ((one, other), (other, one))
-        for number, part in here.items()
-        if there.get(number) is not part
-    ]
+    numbers = layout.differing(known)
+    return [own.sources[k] for own in (layout, known) for k in numbers if k in own.sources]
 
 
 def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
     """Return what watchers are told of when one layout follows another."""
-    now, before = layout.sources, known.sources
-    stays = [k for k, part in now.items() if before.get(k) is part]
+    differ = set(layout.differing(known))
+    stays = layout.sources.keys() - differ
     return {
-        "removed": [k for k, part in before.items() if now.get(k) is not part],
-        "added": [k for k, part in now.items() if before.get(k) is not part],
-        "layers": [k for k in stays if layout.layers[k] != known.layers[k]],
+        "removed": [k for k in known.sources if k in differ],
+        "added": [k for k in layout.sources if k in differ],
+        "layers": [k for k in layout.layers if k in stays and layout.layers[k] != known.layers[k]],
     }

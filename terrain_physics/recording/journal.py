@@ -478,7 +478,7 @@ def _put_change(event: Event, parts: GroundParts) -> None:
     """Put the outcome of a change of the parts of a ground in an event."""
     if event.kind == "layers":
         event.numbers = parts.layers[event.key], 0, 0, 0
-    else:  # it is restored
+    elif event.kind == "restored":
         event.numbers = parts.next_number, 0, 0, 0
         event.content = json.dumps(parts.saved_motion()).encode()
 
@@ -635,6 +635,10 @@ def _redo_restored(ground: Any, event: Event) -> None:
     held.change(redo)
 
 
+def _redo_seams(ground: Any, _: Event) -> None:
+    parts_of(ground).part_seams()
+
+
 def _redo_moved(ground: Any, event: Event) -> None:
     *rows, seconds = _floats(event).tolist()
     pose = Pose.of_saved(np.reshape(rows, (3, 4)))
@@ -677,6 +681,7 @@ _REDONE_TO_GROUNDS: dict[str, Callable[[Any, Event], None]] = {
     "one_way": _redo_one_way,
     "replaced": _redo_replaced,
     "restored": _redo_restored,
+    "seams": _redo_seams,
 }
 
 OF_MOTION = {"moved", "surface", "one_way"}

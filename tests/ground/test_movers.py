@@ -161,6 +161,23 @@ def test_answers_are_those_of_parts_made_there(seed):
         assert_as_made_there(ground, asked)
 
 
+@pytest.mark.parametrize("change", ["set_one_way", "set_surface_velocity"])
+def test_a_mover_changed_after_a_refit_has_the_box_of_its_mesh(change):
+    """Whether or not somebody has asked in between."""
+    content = []
+    for is_asked in (False, True):
+        ground = Ground([TriangleMesh.box((4, 0.5, 4))])
+        ground.move(0, (1, 0, 0), FRAME)
+        ground.parts[0].refit(3 * ground.parts[0].vertices)
+        if is_asked:
+            ground.height_at(0, 0)
+        getattr(ground, change)(0, (0, 1, 0))
+        ground.move(0, (2, 0, 0), FRAME)
+        content.append(ground._held.movers.saved())
+    assert content[0] == content[1]
+    assert content[0]["parts"]["0"]["moves"][0][2] == [-5, -0.75, -6]
+
+
 def busy_ground():
     """Return a ground with parts of each kind, moved more often than they remember."""
     parts = [TriangleMesh.box((4, 0.5, 4)) for _ in range(3)]

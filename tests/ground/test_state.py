@@ -239,6 +239,23 @@ def test_part_in_the_middle_comes_back_under_its_key() -> None:
     assert list(ground.parts) == [0, 2]
 
 
+def test_a_key_given_anew_to_the_same_mesh_goes_back_to_its_place() -> None:
+    shared = crate()
+    ground = Ground([rough(0), shared])
+    before = ground.state()
+    key = ground.add(shared, transform=((20, 3, 20), np.eye(3), 0.5), name="small")
+    small, told = ground.state(), content(ground)
+    ground.restore(before)
+    assert ground.add(shared, transform=((20, 3, 20), np.eye(3), 2), name="large") == key
+    large, told_of_large = ground.state(), content(ground)
+    for state, known, top in [(small, told, 3.25), (large, told_of_large, 4)]:
+        ground.restore(state)
+        assert content(ground) == known  # its name, too
+        hit = ground.raycast((20, 9, 20), (0, -1, 0))
+        assert hit is not None
+        assert hit.point.y == top
+
+
 def test_the_sign_of_a_zero_comes_back() -> None:
     ground = Ground([rough(0), crate()])
     ground.move(1, (5, 0, 5))

@@ -342,6 +342,60 @@ def test_which_map_wins_on_a_border_is_recorded(is_asked):
     assert replay(recording, make_tiles) is None
 
 
+def without_east(ground):
+    ground.remove(1)
+
+
+def east_on_other_layers(ground):
+    ground.set_layers(1, 2)
+
+
+def by_themselves(ground):
+    ground.set_layers(1, 2)
+    ground.parts[1][:, 0] = 3
+    ground.set_layers(1, 1)
+
+
+@pytest.mark.parametrize("part_them", [without_east, east_on_other_layers, by_themselves])
+def test_samples_that_a_restore_parts_are_apart_in_a_replay(part_them):
+    """An edit of one map alone would be handed on to the other one."""
+    hero = make_tiles()
+    recording, ground = Recording(hero), hero.ground
+    states = [ground.state()]
+    part_them(ground)
+    ground.parts[0][:, 4] = 1
+    states.append(ground.state())
+    for state in states * 2:
+        recording.update(FRAME)
+        ground.restore(state)
+    recording.update(FRAME)
+    replayed = make_tiles()
+    assert replay(recording, giving(replayed)) is None
+    assert contents_of(replayed.ground) == contents_of(ground)
+
+
+def test_another_place_of_the_same_mesh_is_recorded():
+    crate = TriangleMesh.box((1, 1, 1))
+
+    def make():
+        return CharacterMovement(Ground([crate]), SphereCollider(0.5), position=(0, 0.5, 0))
+
+    hero = make()
+    recording, ground = Recording(hero), hero.ground
+    alone, kept = ground.state(), []
+    for scale, name in [(0.5, "small"), (2, "large")]:
+        key = ground.add(crate, transform=((3, 0, 0), np.eye(3), scale), name=name)
+        kept.append(ground.state())
+        ground.restore(alone)
+    for state, name in zip(kept * 2, ["small", "large"] * 2, strict=True):
+        ground.restore(state)
+        recording.update(FRAME)
+        assert ground.part_names == {key: name}
+        replayed = make()
+        assert replay(recording, giving(replayed)) is None
+        assert contents_of(replayed.ground) == contents_of(ground)
+
+
 # What is recorded when
 
 
