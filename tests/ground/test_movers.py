@@ -166,9 +166,10 @@ def test_a_mover_changed_after_a_refit_has_the_box_of_its_mesh(change):
     """Whether or not somebody has asked in between."""
     content = []
     for is_asked in (False, True):
-        ground = Ground([TriangleMesh.box((4, 0.5, 4))])
+        mesh = TriangleMesh.box((4, 0.5, 4))
+        ground = Ground([mesh])
         ground.move(0, (1, 0, 0), FRAME)
-        ground.parts[0].refit(3 * ground.parts[0].vertices)
+        mesh.refit(3 * mesh.vertices)
         if is_asked:
             ground.height_at(0, 0)
         getattr(ground, change)(0, (0, 1, 0))
