@@ -25,6 +25,7 @@ from terrain_physics import (
     TriangleMesh,
     World,
 )
+from terrain_physics.ground.ground import parts_of
 from terrain_physics.surface.surface import queries_of
 
 
@@ -60,7 +61,7 @@ def content(ground: Any) -> list[Any]:
     for key, part in ground.parts.items():
         inner = map_content(part) if isinstance(part, HeightMap) else [part.vertices.tobytes()]
         found += [key, ground.layers_of(key), ground.transform(key).tobytes(), *inner]
-    return [*found, dict(ground.part_names)]
+    return [*found, dict(ground.part_names), parts_of(ground).movers.saved()]
 
 
 class Story:
@@ -109,18 +110,25 @@ class Story:
     def _change_parts(self, ground: Ground) -> None:
         keys = list(ground.parts)
         meshes = [key for key in keys if isinstance(ground.parts[key], TriangleMesh)]
-        free = [one for one in self.spare if all(one is not own for own in ground.parts.values())]
-        what = self.draw.randrange(5)
-        if what == 0 and free:
+        what = self.draw.randrange(8)
+        if what == 0:
             name = self.draw.choice([None, f"crate {self.draw.random()}"])
-            ground.add(free[0], layers=self.draw.choice([1, 2]), name=name)
+            pose = (5, 1, self.draw.uniform(0, 30)), np.eye(3), self.draw.choice([0.5, 1, 2])
+            mesh: Any = self.draw.choice(self.spare)
+            ground.add(mesh, transform=pose, layers=self.draw.choice([1, 2]), name=name)
         elif what == 1 and len(keys) > 1:
             ground.remove(self.draw.choice(keys))
         elif what == 2:
             ground.set_layers(self.draw.choice(keys), self.draw.choice([1, 2, 3]))
         elif what == 3 and meshes:
-            mesh: Any = ground.parts[self.draw.choice(meshes)]
+            mesh = ground.parts[self.draw.choice(meshes)]
             mesh.refit(mesh.vertices * self.draw.uniform(0.9, 1.1))
+        elif what == 4 and meshes:
+            ground.set_one_way(self.draw.choice(meshes), self.draw.choice([None, (0, 1, 0)]))
+        elif what == 5 and meshes:
+            ground.set_surface_velocity(self.draw.choice(meshes), (self.draw.random(), 0, 1))
+        elif what == 6 and meshes:
+            ground.replace(self.draw.choice(meshes), self.draw.choice(self.spare))
         elif meshes:
             place = self.draw.uniform(0, 30), self.draw.uniform(0, 3), 5
             ground.move(self.draw.choice(meshes), place, self.draw.choice([None, 1 / 60]))
