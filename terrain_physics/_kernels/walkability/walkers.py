@@ -41,7 +41,8 @@ from terrain_physics._kernels.walkability.layout import (
 
 # A walker has arrived if it stands within this share of the spacing of the other place; where one
 # of both is aside, as on stairs, within that on the level, and a riser above: one a riser below has
-# yet to climb. It has lost its way if it is farther from the way than the next share; it stops in the air within the last.
+# yet to climb. It has lost its way if it is farther from the way than the next share; it stops in
+# the air within the last.
 _ARRIVED_SHARE, _LOST_SHARE, _STOP_SHARE = 0.25, 0.5, 0.125
 
 # It has so many times the time that its way takes.
