@@ -139,7 +139,7 @@ class Walkability(AttributeGuard):
     -----
     A walker that is farther than half the spacing beside its way has lost it, and its edge does not
     hold. From and to a place beside the grid, it has arrived if it is near enough on the level, and
-    no farther above or below than its step offset.
+    no farther above than its step offset: one in front of a riser has not climbed it.
 
     A body that slips has to stand still within a second, within a quarter of the spacing, or half
     the radius if that is more, and never more than half a spacing; and no deeper than its step

@@ -136,9 +136,9 @@ class Walks:
     def _apart(self, now: Any, ends: Any, is_wide: Any) -> Any:
         """Return how far from each end of its edge a walker is that is near enough; else inf."""
         near, step_offset = self.paths.spacing / 4, self.paths.rules.step_offset
-        apart, rise = np.linalg.norm(now - ends, axis=1), np.abs(now - ends)[:, 1]
+        apart, rise = np.linalg.norm(now - ends, axis=1), (now - ends)[:, 1]
         flat = np.hypot(*(now - ends).T[[0, 2]])
-        beside = is_wide & (flat <= near) & (rise <= max(near, step_offset))
+        beside = is_wide & (flat <= near) & (rise >= -near) & (rise <= max(near, step_offset))
         return np.where((apart <= near) | beside, apart, np.inf)
 
     @staticmethod

@@ -9,6 +9,7 @@ import pytest
 from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
+    CharacterMovement,
     Ground,
     HeightMap,
     SphereCollider,
@@ -92,6 +93,13 @@ def with_ways() -> Ground:
     return ground
 
 
+def kerb_behind_a_kerb() -> Ground:
+    """Return a low kerb, and one that is too high, whose edge a body could rest on."""
+    low = TriangleMesh.box((2, 0.225, 1.8), position=(3, 0.1125, 4.255))
+    high = TriangleMesh.box((3.2, 0.387, 0.9), position=(3.7, 0.1935, 1.28))
+    return Ground([HeightMap(np.zeros((7, 7))), low, high])
+
+
 def muddy() -> HeightMap:
     """Return rough land with mud."""
     terrain = rough(rise=0.1, material_names=["grass", "mud"])
@@ -112,6 +120,7 @@ CASES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "ledge": (lambda: Ground([HeightMap(np.zeros((7, 7))), plate(0, 0, 6, 3.4, 1.2)]), CAPSULE, {}),
     "stairs": (lambda: stairs(0.25), CAPSULE, {}),
     "too high": (lambda: stairs(0.45), CAPSULE, {}),
+    "kerbs": (kerb_behind_a_kerb, CAPSULE, {}),
     "holes": (holed, CAPSULE, {}),
     "bridge": (lambda: Ground([rough(), plate(0, 2, 6, 4, 2.2)]), CAPSULE, {}),
     "ways": (with_ways, CAPSULE, {}),
@@ -133,6 +142,23 @@ class TestAsACharacterWalks:
     def test_all_kinds_come_up(self) -> None:
         assert walked(Walkability(terrace(1.2), CAPSULE, area=AREA, **RULES)) >= {0, 1, 3}
         assert walked(Walkability(stairs(0.25), CAPSULE, area=AREA, **RULES)) >= {0, 2}
+
+
+def test_who_stands_in_front_of_a_riser_has_not_climbed_it() -> None:
+    """The edge of the kerb is a step above, and near enough on the level."""
+    paths = Walkability(kerb_behind_a_kerb(), CAPSULE, area=AREA, **RULES)
+    paths.update()
+    start, end = paths.positions[0, 2, 2], paths.positions[0, 1, 2]  # of the area from (1, 1)
+    assert start[1] == 0
+    assert start[2] != 3  # beside the grid, at the foot of the low kerb
+    assert 0.25 < end[1] < RULES["step_offset"]
+    hero = CharacterMovement(paths.ground, CAPSULE, position=start, rules=paths.rules)
+    for _ in range(60):
+        hero.walk(0, -3)
+        hero.update(1 / 60)
+    assert hero.position.y == 0
+    assert abs(hero.position.z - end[2]) < 0.25
+    assert not paths.edges[0, 2, 2, 6:].any()
 
 
 class TestBatches:

@@ -40,8 +40,9 @@ from terrain_physics._kernels.walkability.layout import (
 )
 
 # A walker has arrived if it stands within this share of the spacing of the other place; where one
-# of both is aside, as on stairs, within that on the level, and a riser above or below. It has lost
-# its way if it is farther from the way than the next share; it stops in the air within the last.
+# of both is aside, as on stairs, within that on the level, and a riser above: one a riser below has
+# yet to climb. It has lost its way if it is farther from the way than the next share; it stops in
+# the air within the last.
 _ARRIVED_SHARE, _LOST_SHARE, _STOP_SHARE = 0.25, 0.5, 0.125
 
 # It has so many times the time that its way takes.
@@ -196,7 +197,7 @@ def _nearest_level(
         squared = flat + dy * dy
         is_near = squared <= limit * limit
         if course.is_aside or is_aside(places, place):  # on stairs, a walker may be a step higher
-            is_near = flat <= limit * limit and abs(dy) <= max(limit, way.step_offset)
+            is_near = flat <= limit * limit and -limit <= dy <= max(limit, way.step_offset)
         if is_near and squared < nearest:
             best, nearest = level, squared
     return best
