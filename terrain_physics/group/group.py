@@ -504,8 +504,10 @@ class CharacterGroup(GroupTable):
         count, are_plain = len(rows.state), not (self._crowd or self._data.has_material_rules)
         if count <= _VERY_FEW and are_plain:
             with queries.lock:
-                known = states, draws, rules, hits, ALONE, seconds, 0, count
-                return update_characters(*known, queries.ground_arrays.table)
+                table = queries.ground_arrays.table
+                return update_characters(
+                    states, draws, rules, hits, ALONE, seconds, 0, count, table
+                )
         with queries.reading() as ground:
             if self._data.has_material_rules:
                 put_all_factors(self._data, queries, ground.table, self._threads)
