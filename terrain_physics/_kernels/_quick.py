@@ -18,7 +18,7 @@ def source() -> str:
     """Return the C source of the entries, which lies in a checkout; none in a wheel."""
     parts = []
     try:
-        for name in ("basics", "characters", "questions", "moves", "entries"):
+        for name in ("basics", "characters", "groups", "questions", "moves", "entries"):
             with open(os.path.join(_SOURCES, f"{name}.c"), encoding="utf-8") as file:  # noqa: PTH118, PTH123 quicker
                 parts.append(file.read())
     except OSError:

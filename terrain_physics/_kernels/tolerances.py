@@ -318,6 +318,10 @@ LEAF_SIZE_MARGIN = 2.0**-20
 # See the one before. Unit: share of the distance from the origin. Read by: mesh.
 LEAF_PLACE_MARGIN = 2.0**-40
 
+# The same of meshes that have moved, whose boxes hold some more moves then. Unit: share of the
+# size. Read by: mesh.
+LEAF_MOVE_MARGIN = 0.05
+
 # The same for travel: that of a shape that grazes a triangle, by no less than a millionth, is known
 # to a million times 2^-53 of it. Unit: share of the distance to the box. Read by: mesh.
 LEAF_TRAVEL_MARGIN = 2.0**-30

@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol, Self, overload
 
+from terrain_physics._kernels._quick import slots
 from terrain_physics._support import checks
 from terrain_physics._support.warn import warn
 
@@ -96,3 +97,9 @@ class MaxDelta:
     def __set__(self, updated: _Timed, value: float) -> None:
         checked = FrameTime(value).max_delta
         updated._frame_time().max_delta = checked  # noqa: SLF001
+
+
+def slots_of_update(result: type) -> tuple[Any, ...]:
+    """Return what entries in C know of an update that makes such a result, in their order."""
+    own = slots(FrameTime, "max_delta", "in_update", "last")
+    return (FrameTime, *own, result, *slots(result, "_seconds", "_waiting"))

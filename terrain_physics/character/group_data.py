@@ -305,7 +305,8 @@ class GroupData:
     """
 
     cell_sizes: CellSizes = None
-    _shown: tuple[Rows, Rows] | None = None  # the room, and those of its rows that are in use
+    # The room, those of its rows that are in use, and the same as flat arrays.
+    _shown: tuple[Rows, Rows, Rows] | None = None
 
     def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
         self.ground, self.time, self.seed = ground, time, seed
@@ -408,8 +409,15 @@ class GroupData:
         self._compact()
         shown, count = self._shown, len(self._places)
         if shown is None or shown[0] is not self._room or len(shown[1].state) != count:
-            self._shown = shown = self._room, self._room.at(slice(count))
+            rows = self._room.at(slice(count))
+            self._shown = shown = self._room, rows, rows.flat()
         return shown[1]
+
+    def flat(self) -> Rows:
+        """Return the same rows as kernels take them: each array of one axis."""
+        rows = self.rows()
+        shown = self._shown
+        return rows.flat() if shown is None else shown[2]
 
     def room_for(self, count: int) -> Rows:
         """Return rows to write new characters to, which `add` then takes over.

@@ -20,7 +20,7 @@ from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.frame_time import FrameTime, MaxDelta, slots_of_update
 from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import AdoptedMember, GroupData, Key
 from terrain_physics.character.live import LiveVec3, merged, numbers_of, unsigned_zeros
@@ -852,13 +852,13 @@ class CharacterMovement(CharacterView):
 # do, or a name with an underscore, edits `_build/quick/` too.
 put_entries(
     (
-        *KEPT_BY_ENTRIES,
-        *(CharacterMovement, Rows, LiveVec3, drive),
-        *(FrameTime, *slots(FrameTime, "max_delta", "in_update", "last")),
-        *(MoveResult, *slots(MoveResult, "_values", "_seconds", "_waiting", "_met")),
+        *(*KEPT_BY_ENTRIES, CharacterMovement, Rows),
+        *slots_of_update(MoveResult),
+        *(LiveVec3, drive, *slots(MoveResult, "_values", "_met")),
         *(update_characters, ALONE, 0, 1, array("d", bytes(8 * columns.STATE_SIZE))),
         *(columns.POSITION, columns.VELOCITY),
         *(columns.GROUND_VERSION, columns.CONTACT_SIGNATURE),
+        *(columns.GROUND_KIND, columns.GROUND_TRIANGLE),
     ),
     (CharacterView, "walk"),
     (CharacterMovement, "update"),

@@ -86,6 +86,14 @@ class Rows(NamedTuple):
         state, rules, linear, random, hits = self
         return type(self)(state[index], rules[index], linear[index], random[index], hits[index])
 
+    def flat(self) -> Self:
+        """Return the same numbers with one axis each, as kernels of many take them: views."""
+        state, rules, linear, random, hits = self
+        return type(self)(
+            state.reshape(-1), rules.reshape(-1), linear.reshape(-1), random.reshape(-1),
+            hits.reshape(-1),
+        )  # fmt: skip
+
     def copy(self) -> Self:
         """Return the same numbers in arrays of their own."""
         state, rules, linear, random, hits = self

@@ -112,7 +112,7 @@ class GroundKeeper(Keeper):
 
     def _rest(self) -> _Rest:
         held = self._held
-        return _Rest(self._parts.copy(), held.layout(), held.motion())
+        return _Rest(held.kept_surfaces(), held.layout(), held.motion())
 
     def _put_rest(self, rest: Any) -> None:
         known = cast("_Rest", rest)

@@ -1,6 +1,7 @@
 """The meshes of a ground in one table, which follows them as they come, go and are refitted."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -63,6 +64,19 @@ class MeshMotion(NamedTuple):
     movers: KeptMovers
     put: dict[int, int]
 
+    def without(self, touched: Container[int]) -> "MeshMotion":
+        """Return that of all but some meshes."""
+        rows = [k for k, number in enumerate(self.numbers.tolist()) if number not in touched]
+        put = {number: count for number, count in self.put.items() if number not in touched}
+        return MeshMotion(self.numbers[rows], self.poses[rows], self.movers.without(touched), put)
+
+    def joined(self, other: "MeshMotion") -> "MeshMotion":
+        """Return it with that of other meshes at the same count of moves."""
+        numbers = np.concatenate([self.numbers, other.numbers])
+        poses, order = np.concatenate([self.poses, other.poses]), np.argsort(numbers)
+        movers, put = self.movers.joined(other.movers), self.put | other.put
+        return MeshMotion(numbers[order], poses[order], movers, put)
+
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
@@ -80,6 +94,9 @@ class MeshMotion(NamedTuple):
         """Return where the meshes are and how they move, for hashes of worlds."""
         return self.numbers.tobytes() + self.poses.tobytes() + self.movers.content()
 
+
+NO_MOTION = MeshMotion(np.empty(0, np.int64), np.empty((0, POSE_SIZE)), GroundMovers().kept(), {})
+"""That of no meshes."""
 
 Place = tuple[Pose | None, float]
 """Pose and scale of a mesh; no pose: where its vertices are, times the scale."""
@@ -116,6 +133,7 @@ class GroundMeshes(Meshes):
         "_shown",
         "_storages",
         "_table",
+        "_uses",
         "_watch",
         "_without_skin",
         "asked",
@@ -150,7 +168,8 @@ class GroundMeshes(Meshes):
         self.scales: dict[int, float] = {}
         self._named: dict[int, Bytes] = {}  # of the meshes whose materials have other numbers here
         self._watch = Watch()
-        self._without_skin: dict[MeshTable, MeshStorage] = {}  # by the tables that rows are of
+        self._without_skin: dict[MeshStorage, MeshTable] = {}  # and the tables that rows are of
+        self._uses = Counter[MeshStorage]()  # how often each mesh is there
         self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
         self._readers = LongCalls()  # the long queries of the present table
@@ -200,7 +219,8 @@ class GroundMeshes(Meshes):
         self._mark_painted(number)
         self._note(number)
         storage.watchers.add(self._watch, number)
-        self._without_skin[table] = storage
+        self._uses[storage] += 1
+        self._without_skin[storage] = table
         self._count(number, version)
         if storage.version != version:  # refitted before its watchers had this one
             self._watch.changed.add(number)
@@ -235,10 +255,11 @@ class GroundMeshes(Meshes):
         self._seen.pop(number, None)
 
     def _forget_skin(self, former: MeshStorage) -> None:
-        """Want no connectivity of a mesh that has gone."""
-        if former in self._without_skin.values() and former not in self._storages.values():
-            for table in [k for k, own in self._without_skin.items() if own is former]:
-                del self._without_skin[table]
+        """Want no connectivity of a mesh that has gone from all its places."""
+        self._uses[former] -= 1
+        if not self._uses[former]:
+            del self._uses[former]
+            self._without_skin.pop(former, None)
 
     def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
         """Return where meshes (n,) are in the tables; n, or the index of one that is none.
@@ -327,6 +348,15 @@ class GroundMeshes(Meshes):
     def motion(self) -> MeshMotion:
         """Return how all meshes move and where they are, in values that nobody writes to later."""
         return MeshMotion(*self._table.poses(), self.movers.kept(), self._put.copy())
+
+    def motion_of(self, numbers: Iterable[int]) -> MeshMotion:
+        """Return that of some meshes alone; others are left out."""
+        known = [number for number in numbers if number in self._storages]
+        found = {number: self._table.pose_of(number) for number in known}
+        placed = [number for number in known if found[number] is not None]
+        poses = np.array([found[number] for number in placed]).reshape(-1, POSE_SIZE)
+        put = {number: self._put[number] for number in known if number in self._put}
+        return MeshMotion(np.array(placed, np.int64), poses, self.movers.kept(known), put)
 
     def put_motion(self, motion: MeshMotion) -> None:
         """Move all meshes to where they were, as they moved then; characters near them wake up."""
@@ -495,11 +525,12 @@ class GroundMeshes(Meshes):
         """
         while True:
             self.followed()
-            shown = next(iter(self._without_skin), None)
-            if shown is None:
+            storage, shown = next(iter(self._without_skin.items()), (None, None))
+            if storage is None or shown is None:
                 return
             shown.neighbors()
-            self._without_skin.pop(shown, None)
+            if self._without_skin.get(storage) is shown:
+                self._without_skin.pop(storage, None)
 
     def _note(self, number: int) -> None:
         """Note a change at the present place of a mesh."""
@@ -515,7 +546,7 @@ class GroundMeshes(Meshes):
         own = self._storages[number]
         table = own.table
         self._prepare_edit().replace(number, table, self._named.get(number))
-        self._without_skin[table] = own
+        self._without_skin[own] = table
 
     def _prepare_edit(self) -> MeshTable:
         """Return the table to write to; a long query keeps the one it has."""

@@ -1,6 +1,7 @@
 """Moving parts of a ground: those that move, are conveyors or are one-way, as rows for kernels."""
 
 from bisect import bisect_left
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -180,6 +181,23 @@ class KeptMovers(NamedTuple):
         """How much memory they take."""
         return self.rows.nbytes + self.reaches.nbytes
 
+    def without(self, touched: Container[int]) -> "KeptMovers":
+        """Return those that are not among some parts."""
+        kept = [k for k, number in enumerate(self.numbers) if number not in touched]
+        return self.at(kept)
+
+    def at(self, places: Sequence[int]) -> "KeptMovers":
+        """Return those at some places of ``numbers``."""
+        rows = self.rows[[0, *(1 + k for k in places)]]
+        return KeptMovers([self.numbers[k] for k in places], rows, self.reaches[:, [*places]])
+
+    def joined(self, other: "KeptMovers") -> "KeptMovers":
+        """Return them with others, at the same count of moves."""
+        numbers = self.numbers + other.numbers
+        used, more = self.reaches[:, : len(self.numbers)], other.reaches[:, : len(other.numbers)]
+        rows, reaches = np.concatenate([self.rows, other.rows[1:]]), np.hstack([used, more])
+        return KeptMovers(numbers, rows, reaches).at(np.argsort(numbers).tolist())
+
     def content(self) -> bytes:
         """Return how they move, for hashes of worlds."""
         surfaces = self.rows[1:, columns.SURFACE : columns.ONE_WAY + 3]
@@ -318,11 +336,14 @@ class GroundMovers:
             rows, _ = self.prepare()
             rows[0, columns.COUNT_OF_MOVES] = count
 
-    def kept(self) -> KeptMovers:
-        """Return all of it, in values that nobody writes to later.
+    def kept(self, numbers: Iterable[int] | None = None) -> KeptMovers:
+        """Return all of it, or some parts, in values that nobody writes to later.
 
         They are copies, so that the next move need not make new arrays.
         """
+        if numbers is not None:
+            places = [place - 1 for place in map(self.place_of, numbers) if place]
+            return KeptMovers(self.numbers, self._rows, self._reaches).at(places)
         rows = self._rows[: 1 + len(self.numbers)].copy()
         return KeptMovers(self.numbers.copy(), rows, self._reaches.copy())
 

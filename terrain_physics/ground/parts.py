@@ -1,7 +1,7 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
@@ -19,7 +19,14 @@ from terrain_physics.ground.answers import joined_lists, joined_triangles
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.members import MapMember, Member, MeshMember
-from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, GroundMeshes, MeshMotion, Place
+from terrain_physics.ground.meshes import (
+    NO_MOTION,
+    NO_PLACE,
+    FoundMeshes,
+    GroundMeshes,
+    MeshMotion,
+    Place,
+)
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.side_table import SideTable
@@ -90,11 +97,12 @@ class KeptParts(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """The parts of a ground before a change that has begun."""
+    """The parts of a ground before a change that has begun; or of the ``touched`` alone."""
 
     layout: KeptParts
     motion: MeshMotion
     surfaces: dict[int, Any]
+    touched: Container[int] = ()
     broken: KeptParts | None = None  # as the change has left them, once they are put back
 
 
@@ -155,6 +163,7 @@ class GroundParts(Askable):
         "_alone",
         "_arrays",
         "_before",
+        "_box",
         "_gone",
         "_history",
         "_is_changing",
@@ -164,10 +173,12 @@ class GroundParts(Askable):
         "_maps",
         "_materials",
         "_meshes",
+        "_motion",
         "_reading",
         "_shown",
         "_sides",
         "_solids",
+        "_surfaces_of",
         "cell_sizes",
         "followed",
         "layers",
@@ -212,6 +223,9 @@ class GroundParts(Askable):
         self._maps: list[MapMember] = []
         self._is_changing = False
         self._layout: KeptParts | None = None
+        self._motion = (-1, -1), NO_MOTION  # as of some changes and refits
+        self._box = (-1, -1), (np.empty(0), np.empty(0))  # likewise
+        self._surfaces_of: tuple[KeptParts | None, dict[int, Any]] = None, {}
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -243,10 +257,10 @@ class GroundParts(Askable):
 
     def _put_back_before(self, before: "_Before") -> None:
         """Have the parts as before a change that was interrupted, all of them put anew."""
-        layout = before.layout
         if before.broken is None:
             self._layout = None
-            self._before = before = before._replace(broken=self.layout())
+            self._before = before = self._with_others(before)._replace(broken=self.layout())
+        layout = before.layout
         self._meshes.clear()
         self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
         self.sources, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
@@ -268,11 +282,36 @@ class GroundParts(Askable):
             self._is_changing = False
         self._before = None  # last: who is interrupted here puts all back again
 
-    def _begin_change(self) -> None:
-        """Remember the parts as they are, until the change is done."""
-        if self._before is not None:  # an earlier step of this change has
-            return
-        self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
+    def _begin_change(self, *touched: int) -> None:
+        """Remember the parts as they are, or only some meshes, until the change is done."""
+        if self._before is not None:  # of an earlier step of this change
+            self._before = self._with_others(self._before)
+        elif any(isinstance(self.sources.get(number), SolidMap) for number in touched):
+            self._begin_change()
+        elif touched:
+            kept = ({k: own[k] for k in touched if k in own} for own in self._tables())
+            sources, layers, names, scales, surfaces = kept
+            layout = KeptParts(sources, layers, names, scales, self.next_number)
+            self._before = _Before(layout, self._meshes.motion_of(touched), surfaces, touched)
+        else:
+            self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
+
+    def _tables(self) -> "tuple[Mapping[int, Any], ...]":
+        """Return all that is known of parts by their numbers, but how they move."""
+        return self.sources, self.layers, self.naming.parts, self.scales, self.surfaces
+
+    def _with_others(self, before: _Before) -> _Before:
+        """Return all parts before a change: those that it has not touched are as they are."""
+        layout, motion, then, touched, _ = before
+        if not touched:
+            return before
+        tables = zip(self._tables(), (*layout[:-1], then), strict=True)
+        sources, layers, names, scales, surfaces = (
+            dict(sorted([*((k, now[k]) for k in now if k not in touched), *known.items()]))
+            for now, known in cast("Any", tables)
+        )
+        now = self._meshes.motion().without(touched).joined(motion)
+        return _Before(KeptParts(sources, layers, names, scales, layout.next_number), now, surfaces)
 
     def change(self, make: Callable[[], _T], *coming: PartSource) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
@@ -322,13 +361,13 @@ class GroundParts(Askable):
         with self.followed:
             before = self.map_depths()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
-            self._begin_change()
+            maps = _maps_of(parts.values())
+            self._begin_change(*(() if maps else parts))
             renamed = self._put(parts, layers, places)
             self.next_number = next_number
             self._gone += changes
-            maps = _maps_of(parts.values())
             self._settle(renamed=renamed, maps=bool(maps))
-            self._name({**self.naming.parts, **names})
+            self._name({**self.naming.parts, **names} if names else self.naming.parts)
             self._note(maps, before)
             for number in parts:
                 self.watchers.tell("added", [number])
@@ -360,10 +399,13 @@ class GroundParts(Askable):
         """Remove a part."""
         with self.followed:
             before, maps = self.map_depths(), _maps_of([self.sources[number]])
-            self._begin_change()
+            self._begin_change(number)
             self._gone += 1
             self._settle(renamed=self._take(number), maps=bool(maps))
-            self._name({k: name for k, name in self.naming.parts.items() if k != number})
+            names = self.naming.parts
+            if number in names:
+                names = {k: name for k, name in names.items() if k != number}
+            self._name(names)
             self._note(maps, before)
             self.watchers.tell("removed", [number])
 
@@ -371,20 +413,22 @@ class GroundParts(Askable):
         """Put another mesh in the place of one, with its number; ValueError if it does not fit."""
         with self.followed:
             self._materials.refuse_more([storage.material_names])
-            self._begin_change()
+            self._begin_change(number)
             self.sources[number], self._layout = storage, None
+            self._surfaces_of = None, {}
             if self._history is not None:
                 _watch_edits(self._history, storage)
             renamed = self._materials.replace(number, storage.material_names)
             self._meshes.replace(number, storage, self._materials.named(number))
             self._gone += 1
             self._settle(renamed=renamed, maps=False)
-            self._name(dict(self.naming.parts))
+            self._name(self.naming.parts)
             self.watchers.tell("replaced", [number])
 
     def _take(self, number: int) -> bool:
         """Take a part out; tell whether materials of others may have new numbers."""
         part, self._layout = self.sources.pop(number), None
+        self._surfaces_of = None, {}  # a part that goes is not kept alive
         del self.layers[number]
         if isinstance(part, SolidMap):
             self._gone += part.version
@@ -421,10 +465,20 @@ class GroundParts(Askable):
             self._layout = known
         return known
 
+    def kept_surfaces(self) -> dict[int, Any]:
+        """Return the parts as the game has them; the same ones as long as `layout` is."""
+        layout = self.layout()
+        if self._surfaces_of[0] is not layout:
+            self._surfaces_of = layout, self.surfaces.copy()
+        return self._surfaces_of[1]
+
     def motion(self) -> MeshMotion:
-        """Return where the meshes are, and how they move."""
+        """Return where the meshes are, and how they move; the same one as long as that is so."""
         self._meshes.followed()
-        return self._meshes.motion()
+        now = self._gone, self._meshes.refits
+        if self._motion[0] != now:
+            self._motion = now, self._meshes.motion()
+        return self._motion[1]
 
     def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
         """Make the parts those of a layout again, where they were and as they moved then.
@@ -545,7 +599,10 @@ class GroundParts(Askable):
     def box_of_meshes(self) -> tuple[Floats, Floats]:
         """Return the corners (3,) of the box around all meshes; infinities if there are none."""
         with self.followed:
-            return self._meshes.followed().bounds_of_all()
+            table, now = self._meshes.followed(), (self._gone, self._meshes.refits)
+            if self._box[0] != now:
+                self._box = now, table.bounds_of_all()
+            return self._box[1]
 
     def map_numbers(self) -> list[int]:
         """Return the numbers of the maps."""
@@ -652,7 +709,7 @@ class GroundParts(Askable):
             if layers == self.layers[number]:
                 return
             before, maps = self.map_depths(), _maps_of([self.sources[number]])
-            self._begin_change()
+            self._begin_change(number)
             self._gone += 1
             self._put_on(number, layers)
             self._settle(renamed=False, maps=bool(maps))
@@ -666,7 +723,7 @@ class GroundParts(Askable):
         else:
             self._meshes.set_layers(number, layers)
 
-    def _name(self, parts: dict[int, str]) -> None:
+    def _name(self, parts: Mapping[int, str]) -> None:
         """Put the names of materials and of parts where answers find them."""
         naming = Naming(self._materials.names, parts)
         if naming != self.naming:  # else the same one: answers know by it that nothing changed

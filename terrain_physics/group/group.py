@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from terrain_physics._kernels._quick import put_entries, slots
 from terrain_physics._kernels.character.sleep.wake import wake_near
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
@@ -17,7 +18,7 @@ from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.frame_time import FrameTime, MaxDelta, slots_of_update
 from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.ground_material import put_all_factors
 from terrain_physics.character.group_data import (
@@ -66,13 +67,14 @@ from terrain_physics.group.crowd import Crowd, CrowdOptions
 from terrain_physics.group.results import GroupResult
 from terrain_physics.group.table import GroupTable
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.surface import queries_of
+from terrain_physics.surface.surface import KEPT_BY_ENTRIES, queries_of
 
 # Rough costs of an update of a moving character and of one at rest, in nanoseconds.
 _MOVING_COST, _RESTING_COST = 2_000, 20
 
-# So few are too little work to share, whatever they do.
-_FEW = 100
+# So few are too little work to share, whatever they do; and so few hold the lock of their ground
+# no longer than a short question does.
+_FEW, _VERY_FEW = 100, 4
 
 # Arguments of a group beside rules by name.
 _ARGUMENTS = ("collider", "seed", "threads", "collide", "heads", "keep_to", "max_delta")
@@ -491,16 +493,21 @@ class CharacterGroup(GroupTable):
             self._data.cell_sizes = queries.cell_sizes
         contents, log = queries.contents, queries.wake_log
         before = GroundContacts.by(rows.state, queries).copy()
-        states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
+        states, rules, *_ = self._data.flat()
         changes = log.rows, float(log.forgotten), queries.left
         wake_near(states, rules, *changes, float(contents), 0, len(rows.state))
         return before
 
     def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:
         """Advance all characters by ``seconds``; tell whether any ran into something."""
-        # Kernels take flat arrays of rows; these are views.
-        states, rules = rows.state.reshape(-1), rows.rules.reshape(-1)
-        draws, hits = rows.random.reshape(-1), rows.hits.reshape(-1)
+        states, rules, _, draws, hits = self._data.flat()
+        count, are_plain = len(rows.state), not (self._crowd or self._data.has_material_rules)
+        if count <= _VERY_FEW and are_plain:
+            with queries.lock:
+                table = queries.ground_arrays.table
+                return update_characters(
+                    states, draws, rules, hits, ALONE, seconds, 0, count, table
+                )
         with queries.reading() as ground:
             if self._data.has_material_rules:
                 put_all_factors(self._data, queries, ground.table, self._threads)
@@ -518,7 +525,7 @@ class CharacterGroup(GroupTable):
             for turn in range(passes):
                 if self._crowd is not None and turn > 0:
                     self._crowd.begin_pass(states, rules, seconds, turn, self._threads)
-                hits_found = Workers(self._threads).run(advance, len(rows.state), _cost(rows.state))
+                hits_found = Workers(self._threads).run(advance, count, _cost(rows.state))
                 any_hits = any(hits_found) or any_hits
             return any_hits
 
@@ -647,3 +654,16 @@ def _cost(state: Floats) -> float:
         rests &= state[:, columns.VELOCITY + axis] == 0.0
     moving = len(state) - np.count_nonzero(rests)
     return _RESTING_COST + _MOVING_COST * moving / len(state)
+
+
+# What the entry in C knows of a group, in its order. Whoever edits what `update` does, or a name
+# with an underscore, edits `_build/quick/groups.c` too.
+put_entries(
+    (
+        *(*KEPT_BY_ENTRIES, CharacterGroup, Rows),
+        *slots_of_update(GroupResult),
+        *(GroupData, *slots(GroupResult, "_states", "_logs", "_before", "_made")),
+        *(logs_of, GroundContacts),
+    ),
+    (CharacterGroup, "update"),
+)

@@ -1,5 +1,6 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
+from itertools import repeat
 from math import inf
 from typing import Any
 
@@ -326,8 +327,8 @@ class MeshTable:
         for key, row in self._row_of.items():
             content = self._rows[row].copy()
             other._append(key, content, self._owned[row], *self._place_of(row))
-        for name in self.__slots__:  # `view` comes last
-            setattr(self, name, getattr(other, name))
+        # `view` comes last; one call of C, in which no signal handler runs.
+        any(map(setattr, repeat(self), self.__slots__, [getattr(other, k) for k in self.__slots__]))
 
 
 def _with_room(values: Any, count: int) -> Any:

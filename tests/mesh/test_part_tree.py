@@ -18,6 +18,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     gap2,
     items_near,
     items_on_path,
+    move_leaf,
     put_leaf,
     take_leaf,
 )
@@ -41,7 +42,7 @@ class Model:
         self.boxes = np.zeros((2 * room, 6))
         self.links = np.zeros((2 * room, NODE_SIZE), np.int64)
         clear(self.links)
-        self.items, self.leaves = {}, {}
+        self.items, self.leaves, self.moved = {}, {}, set()
         self.room, self.stack = room, np.empty(NODES_ON_PATH, np.int64)
 
     @property
@@ -55,7 +56,14 @@ class Model:
         self.leaves[item] = put_leaf(self.boxes, self.links, item, 1, vec(lower), vec(upper))
         self.items[item] = np.array((lower, upper), float)
 
+    def move(self, item, lower, upper):
+        leaf = self.leaves[item]
+        self.leaves[item] = move_leaf(self.boxes, self.links, leaf, vec(lower), vec(upper))
+        self.items[item] = np.array((lower, upper), float)
+        self.moved.add(item)
+
     def take(self, item):
+        self.moved.discard(item)
         take_leaf(self.boxes, self.links, self.leaves.pop(item))
         del self.items[item]
 
@@ -99,9 +107,16 @@ def meets(boxes, lower, upper):
     return ((boxes[:, 0] <= upper) & (boxes[:, 1] >= lower)).all(axis=1)
 
 
-def widened(boxes):
-    """Return boxes that are larger by a thousandth of their size, and at least by a millimeter."""
-    return boxes + np.array([[-1e-3], [1e-3]]) * np.maximum(1.0, np.ptp(boxes, axis=1))[:, None]
+def widened(model):
+    """Return boxes that are larger by a thousandth of their size, and at least by a millimeter.
+
+    Those that have moved are larger by a fifth of their size.
+    """
+    boxes = np.array(list(model.items.values()))
+    moved = np.array([0.2 if item in model.moved else 0.0 for item in model.items])
+    most = moved * np.ptp(boxes, axis=1).max(axis=1)
+    margins = 1e-3 * np.maximum(1.0, np.ptp(boxes, axis=1)) + most[:, None]
+    return boxes + np.array([[-1.0], [1.0]]) * margins[:, None]
 
 
 def path_meets(boxes, start, direction, reach, longest):
@@ -152,6 +167,11 @@ def test_found_is_what_a_look_at_all_finds(kind):
             item = int(rng.choice(list(model.items)))
             model.take(item)
             free.append(item)
+        for item in rng.choice([*model.items], size=min(len(model.items), 3)).tolist():
+            lower, upper = model.items[item]  # goes a little way, or far; or it grows and shrinks
+            step = rng.normal(size=3) * (upper - lower) * rng.choice([0.01, 0.1, 3.0])
+            size = (upper - lower) * rng.choice([0.4, 1.0, 1.0, 2.0])
+            model.move(item, lower + step, lower + step + size)
         model.check()
         if not model.items:
             assert model.near((-1e9,) * 3, (1e9,) * 3) == []
@@ -164,7 +184,7 @@ def test_found_is_what_a_look_at_all_finds(kind):
         assert found == sorted(found)
         items, boxes = np.array(list(model.items)), np.array(list(model.items.values()))
         assert set(items[meets(boxes, lower, upper)]) <= set(found)
-        grown = items[meets(widened(boxes), lower, upper)]
+        grown = items[meets(widened(model), lower, upper)]
         assert set(found) <= set(grown) or len(model.items) == 1
         start = (
             some[int(rng.integers(2))] if rng.random() < 0.3 else rng.uniform(-60, 60, 3) + shift
@@ -208,3 +228,16 @@ def test_the_tree_stays_low_whatever_the_order(order):
     assert model.links[model.links[0, ROOT], HEIGHT] <= 1.45 * math.log2(count) + 2
     assert model.near((100.5, 0, 0), (106.5, 1, 1)) == [50, 51, 52, 53]
     assert model.on_way((-9, 0.5, 0.5), (1, 0, 0), (0, 0, 0), 25.5) == list(range(9))
+
+
+def test_short_moves_leave_the_tree_as_it_is():
+    model = Model(30)
+    for place in range(30):
+        model.put(place, (3.0 * place, 0, 0), (3.0 * place + 1, 1, 1))
+    changes = 0
+    for step in range(1, 101):
+        before = model.boxes.tobytes(), model.links.tobytes()
+        model.move(9, (27.0 + 0.01 * step, 0, 0), (28.0 + 0.01 * step, 1, 1))
+        changes += (model.boxes.tobytes(), model.links.tobytes()) != before
+        model.check()
+    assert changes <= 25

@@ -96,6 +96,7 @@ OF_PLACES = ("height_at", "normal_at")
 ENTRIES = [
     (CharacterMovement, "update"),
     (CharacterView, "walk"),
+    (CharacterGroup, "update"),
     *((Ground, name) for name in ("move", "move_many")),
     (Surface, "raycast"),
     *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
@@ -105,6 +106,7 @@ ENTRIES = [
 HOLDERS: dict[type, Any] = {
     CharacterMovement: lambda: pair()[0],
     CharacterView: lambda: pair()[0],
+    CharacterGroup: lambda: CharacterGroup(rough()),
     Ground: with_parts,
     Surface: rough,
 }

@@ -4,7 +4,8 @@
    kernels compute, and makes the result. Where anything is unusual, such as a type or an owner, it
    calls the method instead. So all errors are the method's, and rules are the kernels'.
    Python gives what an entry knows, in an order that is in this file alone: see `_kernels/_quick.py`.
-   The files of this folder are one source: these basics, characters, questions, moves, and all entries. */
+   The files of this folder are one source: these basics, characters, groups, questions, moves, and
+   all entries. */
 
 typedef struct Quick Quick;
 static PyObject *TYPE, *NOTHING, *BIND; /* that of `Quick`, an empty tuple, the class of methods */
@@ -67,20 +68,24 @@ static PyType_Spec QUICK_SPEC = {
   _(delta_time) _(_before) _(_is_changing) _(_meshes) _(watchers) _(_watching) _(_map_set)         \
   _(reader) _(changed) _(lock) _(_watch) _(_readers) _(_threads) _(_table) _(movers) _(changes)    \
   _(_is_lent) _(_rows) _(_boxes) _(_links) _(_spots) _(_reaches) _(numbers) _(_room) _(rows)       \
-  _(told) _(_gone)
+  _(told) _(_gone) _(_data) _(_places) _(_adopted) _(_shown) _(_end) _(time) _(ground)             \
+  _(cell_sizes) _(_advance) _(show_adopted)
 #define AS_NUMBER(word) N_##word,
 #define AS_TEXT(word) #word,
 enum { WORDS(AS_NUMBER) NAMES };
 static const char *const TEXT[] = {WORDS(AS_TEXT)};
 static PyObject *NAME[NAMES];
 
-/* What Python keeps for the entries, in this order: for all; for characters; for moves; for
-   questions; of maps; of meshes. */
+/* What Python keeps for the entries, in this order: for all; for characters and groups; for moves;
+   for questions; of maps; of meshes. */
 enum { VEC3, SURFACE, QUERIES, OF_ACQUIRE, OF_RELEASE, OF_METHODS, GROUND_ARRAYS, TABLE, COMMON };
-enum { MOVEMENT = COMMON, ROWS, LIVE_VEC3, DRIVE, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST, RESULT,
-       VALUES, SECONDS, WAITING, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW, FIRST_PLACE };
+enum { MOVEMENT = COMMON, ROWS, FRAME_TIME, MAX_DELTA, IN_UPDATE, LAST, RESULT, SECONDS, WAITING,
+       OF_UPDATES };
+enum { LIVE_VEC3 = OF_UPDATES, DRIVE, VALUES, MET, UPDATE, ALONE, ZERO, ONE, EMPTY_ROW,
+       FIRST_PLACE };
+enum { DATA = OF_UPDATES, STATES, LOGS, BEFORE, MADE, LOGS_OF, TOUCHED, OF_GROUPS };
 enum { GROUND = COMMON, HELD, PARTS, MOVE, TOLERANCE, DVEC3, MAT4, DMAT4, OF_MOVES };
-enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, PLACES };
+enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, GROUND_KIND, GROUND_TRIANGLE, PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
 enum { NAMING = COMMON, NO_NAMES, KERNEL, OF_ANY_QUESTION };
 enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_TABLES };

@@ -131,18 +131,24 @@ static int begin_ground(Quick *quick, PyObject *ground, Step *step) {
   return step->contents && PyLong_CheckExact(step->contents);
 }
 
-static int begin_step(Quick *quick, Hero *hero, PyObject *seconds, Step *step) {
+/* Whether this is a usual time of an update. */
+static int begin_time(Quick *quick, PyObject *time, PyObject *seconds, Step *step) {
   step->seconds = seconds;
-  if (!PyFloat_CheckExact(seconds) || !known_of(hero, N__owner)) return 0;
-  hero->owner = Py_NewRef(known_of(hero, N__owner));
-  PyObject *rules = known_of(hero, N__own_rules), *time = known_of(hero, N__time);
-  if (!rules || !tuple(rules, 0) || !time || !IS_OF(time, FRAME_TIME)) return 0;
+  if (!PyFloat_CheckExact(seconds) || !time || !IS_OF(time, FRAME_TIME)) return 0;
   step->time = Py_NewRef(time);
   PyObject *longest = slot_of(KEPT(MAX_DELTA), time);
   int fits = longest && PyFloat_AsDouble(seconds) > 0.0 &&
              PyObject_RichCompareBool(seconds, longest, Py_LE) == 1; /* not a NaN */
   Py_XDECREF(longest);
-  return fits && begin_ground(quick, known_of(hero, N__ground), step);
+  return fits;
+}
+
+static int begin_step(Quick *quick, Hero *hero, PyObject *seconds, Step *step) {
+  PyObject *rules = known_of(hero, N__own_rules);
+  if (!known_of(hero, N__owner) || !rules || !tuple(rules, 0)) return 0;
+  hero->owner = Py_NewRef(known_of(hero, N__owner));
+  return begin_time(quick, known_of(hero, N__time), seconds, step) &&
+         begin_ground(quick, known_of(hero, N__ground), step);
 }
 
 static int same_bytes(PyObject *kept, PyObject *row) {

@@ -8,6 +8,7 @@ static const struct {
   PyObject **shared; /* where it is kept for all, if it is no method */
 } ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS, NULL},
                {"update", update, NULL, OF_CHARACTERS, NULL},
+               {"update", update_group, NULL, OF_GROUPS, NULL},
                {"raycast", ask_ray, as_ray_hit, OF_TABLES, NULL},
                {"closest_point", ask_point, as_closest, OF_TABLES, NULL},
                {"contains", ask_point, as_bool, OF_TABLES, NULL},
@@ -21,7 +22,7 @@ static const struct {
                {"maps", NULL, NULL, OF_MAPS, MAP},
                {"meshes", NULL, NULL, OF_MESHES, MESH},
                {"parts", NULL, NULL, 1, &ASKED},
-               {NULL, NULL, NULL, -1, NULL}};
+               {NULL, NULL, NULL, 0, NULL}};
 
 /* Find what all entries have in common. */
 static int begin_entries(PyObject *const *kept) {
@@ -47,9 +48,9 @@ static PyObject *make_quick(PyObject *self, PyObject *arguments) {
   size_t i = 0;
   (void)self;
   if (!PyArg_ParseTuple(arguments, "sOO!", &name, &method, &PyTuple_Type, &kept)) return NULL;
-  while (ENTRIES[i].name && strcmp(ENTRIES[i].name, name)) i++;
-  Py_ssize_t count = ENTRIES[i].kept;
-  if (PyTuple_Size(kept) != count)
+  Py_ssize_t count = PyTuple_Size(kept);
+  while (ENTRIES[i].name && (strcmp(ENTRIES[i].name, name) || ENTRIES[i].kept != count)) i++;
+  if (!ENTRIES[i].name)
     return PyErr_Format(PyExc_ValueError, "no entry in C is named %s and knows so much", name);
   for (Py_ssize_t k = 0; k < count; k++) parts[k] = Py_NewRef(ITEM(kept, k));
   for (Py_ssize_t k = 0; count == OF_CHARACTERS && k < PLACES; k++)

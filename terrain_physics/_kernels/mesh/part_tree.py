@@ -8,10 +8,13 @@ the tree changes no answer, only the order of the search.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.tolerances import (
+    LEAF_MOVE_MARGIN,
     LEAF_PLACE_MARGIN,
     LEAF_SIZE_MARGIN,
     LEAF_TRAVEL_MARGIN,
@@ -152,22 +155,28 @@ def _best_sibling(boxes: Floats, links: Int64s, leaf: int) -> int:
 
 
 @kernel
-def _put_box(boxes: Floats, leaf: int, lower: Vec3, upper: Vec3) -> None:
-    """Write the box of a leaf, a little wider than lower..upper."""
+def _put_box(boxes: Floats, leaf: int, lower: Vec3, upper: Vec3, share: float) -> None:
+    """Write the box of a leaf, wider than lower..upper by a share of the size, and a little."""
     size, place = 0.0, 0.0  # of all axes: a mesh that is flat along one of them may be turned
     for axis in range(3):
         low, high = float(lower[axis]), float(upper[axis])
         size, place = max(size, high - low), max(place, abs(low), abs(high))
-    margin = LEAF_SIZE_MARGIN * size + LEAF_PLACE_MARGIN * place
+    margin = share * size + LEAF_PLACE_MARGIN * place
     for axis in range(3):
         boxes[leaf, axis], boxes[leaf, 3 + axis] = lower[axis] - margin, upper[axis] + margin
 
 
 @kernel
-def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
-    """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
+def put_leaf(
+    boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3,
+    share: float = LEAF_SIZE_MARGIN,
+) -> int:  # fmt: skip
+    """Add a leaf for an item within lower..upper; return its node. There must be two free nodes.
+
+    Its box is wider by a ``share`` of the size.
+    """
     leaf = _take_free(links)
-    _put_box(boxes, leaf, lower, upper)
+    _put_box(boxes, leaf, lower, upper, share)
     links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = NONE, item, 0
     links[leaf, LAYERS], links[leaf, PARENT] = layers, NONE
     if links[NONE, ROOT] == NONE:
@@ -197,18 +206,34 @@ def take_leaf(boxes: Floats, links: Int64s, leaf: int) -> None:
     _give_back(links, leaf)
 
 
+@kernel(inline=True)
+def _holds(boxes: Floats, leaf: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the box of a leaf is wider than lower..upper by all rounding, and not far."""
+    size, place, least, most = 0.0, 0.0, np.inf, 0.0
+    for axis in range(3):
+        low, high = float(lower[axis]), float(upper[axis])
+        size, place = max(size, high - low), max(place, abs(low), abs(high))
+        under, over = low - boxes[leaf, axis], boxes[leaf, 3 + axis] - high
+        least, most = min(least, under, over), max(most, under, over)
+    rounding = LEAF_SIZE_MARGIN * size + LEAF_PLACE_MARGIN * place
+    return bool(least >= rounding and most <= 4.0 * LEAF_MOVE_MARGIN * size + rounding)
+
+
 @kernel
 def move_leaf(boxes: Floats, links: Int64s, leaf: int, lower: Vec3, upper: Vec3) -> int:
     """Move a leaf to lower..upper; return its node.
 
-    Within the box of its grandparent it stays where it is in the tree, so that only its parent and
-    grandparent change: most moves are short. A leaf that goes farther is added anew.
+    Most moves are short: a leaf that has moved has a box that is wide enough for some more moves,
+    as in the dynamic tree of Box2D. Within the box of its grandparent it stays where it is in the
+    tree, so that only its parent and grandparent change. A leaf that goes farther is added anew.
     """
+    if _holds(boxes, leaf, lower, upper):
+        return leaf
     item, layers = int(links[leaf, RIGHT]), int(links[leaf, LAYERS])
     parent = int(links[leaf, PARENT])
     above = int(links[parent, PARENT]) if parent != NONE else NONE
     if above != NONE:
-        _put_box(boxes, leaf, lower, upper)
+        _put_box(boxes, leaf, lower, upper, LEAF_MOVE_MARGIN)
         is_within = True
         for axis in range(3):
             is_within = is_within and boxes[leaf, axis] >= boxes[above, axis]
@@ -218,7 +243,7 @@ def move_leaf(boxes: Floats, links: Int64s, leaf: int, lower: Vec3, upper: Vec3)
             _fit(boxes, links, above)
             return leaf
     take_leaf(boxes, links, leaf)
-    return put_leaf(boxes, links, item, layers, lower, upper)
+    return put_leaf(boxes, links, item, layers, lower, upper, LEAF_MOVE_MARGIN)
 
 
 @kernel(inline=True)
