@@ -242,6 +242,36 @@ def test_who_outruns_a_door_in_the_air_is_not_in_it_untold_when_stopped(stops):
     assert untold(stops) == []
 
 
+def turned_aside(pushed):
+    """Return how much farther in a door that goes away a body in the air gets than it tells.
+
+    Alone it would keep off the door: another one pushes it there, or stands in its way.
+    """
+    ground = Ground([HeightMap(np.zeros((2, 2)), cell_size=40.0), TriangleMesh.box((0.1, 4, 4))])
+    group = CharacterGroup(ground, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), collide=True)
+    group.add("flies", (20.0, 1.5, 20.0))
+    tall, place = CapsuleCollider(0.4, 3.6, offset=(0, 1.8, 0)), (19.6, 0.0, 20.75)
+    own, side, most = (0.0, 4.0), 1.0, 0.0
+    if pushed:
+        own, side, place = (3.0, 0.0), -1.0, (20.85, 0.0, 20.0)
+    group.add("other", place, collider=tall, mass=1e9 if pushed else np.inf)
+    for frame in range(30):
+        face = 20.0 + side * (0.45 + frame / 60)
+        ground.move(1, (face + 0.05 * side, 2, 20), 1 / 60 if frame > 0 else None)
+        velocity = (own[0], group["flies"].velocity.y, own[1])
+        group.set_velocities([velocity], keys=["flies"])
+        if pushed:
+            group.walk(-3.0, 0.0, keys=["other"])
+        told = group.update(1 / 60).squeezed[0]
+        most = max(most, 0.4 - side * (face - group.positions[0, 0]) - told)
+    return most
+
+
+@pytest.mark.parametrize("pushed", [True, False])
+def test_nobody_is_untold_in_a_door_into_which_others_turn_its_flight(pushed):
+    assert turned_aside(pushed) <= DEPTH
+
+
 def wedged(slope, walking):
     """Return how deep in a wall a body gets that walks up a slope from it, below a slab.
 

@@ -91,6 +91,7 @@ from terrain_physics._kernels.character.steps.step_among_others import (
     Others,
     end_among_others,
     remember_encounters,
+    velocity_with_push,
 )
 from terrain_physics._kernels.character.steps.take_steps import begin_motion, take_steps
 from terrain_physics._kernels.ground.candidates import fetch_ahead
@@ -140,7 +141,7 @@ def advance(character: _Character, ground: GroundTable, delta_time: float, memor
     scene = empty_scene(body, int(rules[at.RESOLVER]), character.random_state, memory)
     spot, is_alone = center_at(state, rules), False
     if has_moving_ground:
-        moving_base, is_alone = _meet_parts(state, rules, scene, ground, delta_time, is_teleported)
+        moving_base, is_alone = _meet_parts(character, scene, ground, delta_time, is_teleported)
         ground = with_step_start(ground, spot, float(state[at.MOVES_SEEN]))
     leaving = leave_solids(state, rules, scene, ground, delta_time)
     place, center = three_at(state, at.POSITION), center_at(state, rules)
@@ -182,8 +183,7 @@ def _concerns_moving_parts(state: Floats, ground: GroundTable) -> bool:
 
 @kernel(inline=True)
 def _meet_parts(
-    state: Floats,
-    rules: Floats,
+    character: _Character,
     scene: Scene,
     ground: GroundTable,
     delta_time: float,
@@ -193,18 +193,18 @@ def _meet_parts(
 
     Returns its moving base, and whether it was left alone.
     """
-    body, center = scene.body, center_at(state, rules)
+    state, rules, body = character.state, character.rules, scene.body
+    center = center_at(state, rules)
     if is_left_alone(state, rules, body.half_extents, ground, delta_time):
         spend(scene.work, STEP)
         return no_moving_base(state), True
     find_dropped(state, body, center, ground, scene.candidates, scene.work)
-    return _carry(state, rules, scene, ground, delta_time, is_teleported), False
+    return _carry(character, scene, ground, delta_time, is_teleported), False
 
 
 @kernel(noinline=True)
 def _carry(
-    state: Floats,
-    rules: Floats,
+    character: _Character,
     scene: Scene,
     ground: GroundTable,
     delta_time: float,
@@ -214,13 +214,18 @@ def _carry(
 
     For a body in the air this is the part that hit it.
     """
+    state, rules, crowd = character.state, character.rules, character.crowd
     is_put = is_teleported or state[at.MOVES_SEEN] < 0.0
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
     body, center = scene.body, center_at(state, rules)
     moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
     ground = with_step_start(ground, center, float(state[at.MOVES_SEEN]))
-    return carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time, is_put)
+    velocity = three_at(state, at.VELOCITY)
+    if is_pushed(crowd):
+        others = Others(crowd, center, (0.0, 0.0, 0.0), False, delta_time)
+        velocity = velocity_with_push(others, velocity[1])
+    return carry_and_squeeze(state, rules, scene, ground, moving_base, velocity, delta_time, is_put)
 
 
 @kernel(inline=True)

@@ -134,6 +134,15 @@ class _NearParts(NamedTuple):
     walkable: float  # the least y of a walkable unit normal
 
 
+class _Fall(NamedTuple):
+    """The free fall of a body in the air in an update, as others push it."""
+
+    start: Vec3  # of its center, in meters in the world
+    velocity: Vec3  # at the start, in m/s
+    gravity: float  # in m/s^2
+    seconds: float
+
+
 @kernel(noinline=True)
 def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     """Return where a body ends that is moved toward a place until the ground blocks it.
@@ -328,28 +337,32 @@ def _pushed_by(
     return center
 
 
+@kernel(inline=True)
+def _place_in(fall: _Fall, share: float) -> Vec3:
+    """Return where the center of a body is after a share of its fall."""
+    displacement, _ = through_air(fall.velocity, fall.gravity, share * fall.seconds)
+    return add(fall.start, displacement)
+
+
 @kernel
 def _first_overlap(
-    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, row: int, delta_time: float
+    scene: Scene, ground: GroundTable, row: int, fall: _Fall, is_there: bool
 ) -> float:
     """Return the share of an update after which a part and a body in the air first overlap.
 
     The share is exact to one step; it is infinity if they do not overlap. The part moves along its
-    displacement since the last update, the body along its free fall in this update.
+    displacement since the last update, or ``is_there`` from the start.
     """
-    body, center = scene.body, center_at(state, rules)
-    velocity = three_at(state, at.VELOCITY)
-    gravity = gravity_of(rules)
-    displacement, _ = through_air(velocity, gravity, delta_time)
+    body = scene.body
     near = np.zeros((1, _NEAR_SIZE))
     near[0, _ROW] = row  # and it has no debt
-    longest = _longest_displacement(ground, body, center, add(center, displacement), near, 1)
+    longest = _longest_displacement(ground, body, fall.start, _place_in(fall, 1.0), near, 1)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
-    for k in range(1, steps + 1):
+    for k in range(0 if is_there else 1, steps + 1):
         share = k / steps
         spend(scene.work, STEP)
-        displacement, _ = through_air(velocity, gravity, share * delta_time)
-        push = _push_from(scene, ground, near[0], share, add(center, displacement), 0.0, 1.0)
+        of_part, place = 1.0 if is_there else share, _place_in(fall, share)
+        push = _push_from(scene, ground, near[0], of_part, place, 0.0, 1.0)
         if push != (0.0, 0.0, 0.0) or is_spent(scene.work):
             return share
     return np.inf
@@ -357,9 +370,8 @@ def _first_overlap(
 
 @kernel
 def _shares_of_hits(
-    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
-    delta_time: float,
-) -> Floats:  # fmt: skip
+    scene: Scene, ground: GroundTable, near: Floats, count: int, fall: _Fall
+) -> Floats:
     """Return the share of an update after which each part without a debt hits a body in the air.
 
     It is infinity for parts that do not. If none does, a part that the body outruns hits it at the
@@ -369,15 +381,15 @@ def _shares_of_hits(
     for k in range(count):
         row = int(near[k, _ROW])
         if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), row, ground.seen):
-            shares[k] = _first_overlap(state, rules, scene, ground, row, delta_time)
+            shares[k] = _first_overlap(scene, ground, row, fall, False)
             is_hit = is_hit or shares[k] < np.inf
     if is_hit:
         return shares
-    center, there = center_at(state, rules), np.zeros((1, _NEAR_SIZE))
+    there = np.zeros((1, _NEAR_SIZE))
     for k in range(count):
         if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), int(near[k, _ROW]), ground.seen):
             there[0, _ROW] = near[k, _ROW]
-            push = _push_from(scene, ground, there[0], 1.0, center, 0.0, 1.0)
+            push = _push_from(scene, ground, there[0], 1.0, fall.start, 0.0, 1.0)
             if push != (0.0, 0.0, 0.0):
                 shares[k] = 1.0
                 break
@@ -386,18 +398,18 @@ def _shares_of_hits(
 
 @kernel(noinline=True)
 def _first_hit(
-    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
-    delta_time: float,
-) -> tuple[int, int]:  # fmt: skip
+    scene: Scene, ground: GroundTable, near: Floats, count: int, fall: _Fall
+) -> tuple[int, int]:
     """Return (row of the moving part that a body in the air hits first, 0 if none; how many left).
 
     The list keeps the part that the body hits first and the parts with debts. Parts that the body
-    does not hit are taken out of this update: they already are at their final places, so the body
-    would run into them.
+    does not hit, and that end on its way, are taken out of this update: they already are at their
+    final places, so the body would run into them. All others stay, in case that something turns the
+    body aside.
     """
     movers, part_shifts = movers_of(ground), ground.part_shifts
     first, earliest, absent, left = 0, np.inf, 0, 0
-    shares = _shares_of_hits(state, rules, scene, ground, near, count, delta_time)
+    shares = _shares_of_hits(scene, ground, near, count, fall)
     for k in range(count):
         row, share = int(near[k, _ROW]), float(shares[k])
         had_debt = near[k, _OWES] != 0.0
@@ -409,7 +421,7 @@ def _first_hit(
             for column in range(_NEAR_SIZE):
                 near[left, column] = near[k, column]
             left += 1
-        elif absent < MOST_SHIFTED:
+        elif absent < MOST_SHIFTED and _first_overlap(scene, ground, row, fall, True) < np.inf:
             put_part_shift(part_shifts, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
             absent += 1
     kept = 0
@@ -468,24 +480,11 @@ def _put_squeezed(
 
 
 @kernel
-def _own_end(state: Floats, rules: Floats, center: Vec3, delta_time: float) -> Vec3:
-    """Return where the center of a body without a moving base ends if nothing stops it."""
-    if state[at.GROUNDED] != 0.0:
-        return center
-    gravity = gravity_of(rules)
-    displacement, _ = through_air(three_at(state, at.VELOCITY), gravity, delta_time)
-    return add(center, displacement)
-
-
-@kernel
-def _free_end(
-    state: Floats, rules: Floats, body: Body, moving_base: MovingBase, center: Vec3,
-    delta_time: float,
-) -> Vec3:  # fmt: skip
+def _free_end(state: Floats, body: Body, moving_base: MovingBase, fall: _Fall) -> Vec3:
     """Return where the center of a body ends if nothing stops it: on its base, or falling."""
     if moving_base.row > 0:
         return center_of(carried_to(moving_base, 1.0), body)
-    return _own_end(state, rules, center, delta_time)
+    return fall.start if state[at.GROUNDED] != 0.0 else _place_in(fall, 1.0)
 
 
 @kernel(inline=True)
@@ -534,11 +533,12 @@ def _move_with_parts(
 @kernel(noinline=True)
 def carry_and_squeeze(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, moving_base: MovingBase,
-    delta_time: float, is_put: bool,
+    velocity: Vec3, delta_time: float, is_put: bool,
 ) -> MovingBase:  # fmt: skip
     """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
 
-    A body that was put there itself (``is_put``) may be pushed any distance.
+    In the air it flies on with a ``velocity``, which others may have changed. A body that was put
+    there itself (``is_put``) may be pushed any distance.
     Writes the body's place to the state, and the debts of parts to the ground.
 
     Returns
@@ -552,13 +552,14 @@ def carry_and_squeeze(
         np.empty((MOST_SHIFTED, _NEAR_SIZE)),
     )
     start = add(three_at(state, at.POSITION), offset)
-    end = _free_end(state, rules, body, moving_base, start, delta_time)
+    fall = _Fall(start, velocity, gravity_of(rules), delta_time)
+    end = _free_end(state, body, moving_base, fall)
     count = _list_near_parts(state, ground, body, start, end, 0.0, rows)
     if count > 0 and state[at.GROUNDED] != 0.0:  # one may push it into another one
         far = _longest_displacement(ground, body, start, end, rows, count)
         count = _list_near_parts(state, ground, body, start, end, far, rows)
     if state[at.GROUNDED] == 0.0:
-        row, count = _first_hit(state, rules, scene, ground, rows, count, delta_time)
+        row, count = _first_hit(scene, ground, rows, count, fall)
         end = start
         if row > 0:
             moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
@@ -639,7 +640,10 @@ def is_left_alone(
     ):
         return False
     center, seen = center_at(state, rules), float(state[at.MOVES_SEEN])
-    end = _own_end(state, rules, center, delta_time)
+    end = center
+    if state[at.GROUNDED] == 0.0:
+        fall = _Fall(center, three_at(state, at.VELOCITY), gravity_of(rules), delta_time)
+        end = _place_in(fall, 1.0)
     lower, upper = _box_around(state, half, center, end)
     if _has_part_near(ground, seen if seen >= 0.0 else np.inf, lower, upper):
         return False
