@@ -61,7 +61,8 @@ def test_rays_enter_solids_and_hit_skins_from_both_sides(case: Case) -> None:
         assert least - 1e-6 <= one.distance <= most + 1e-6
         assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
         assert_near(hits.point[k], origins[k] + ways[k] * one.distance)
-        assert_on(case, triangles, one.triangle, hits.point[k], hits.normal[k])
+        assert_on(case, triangles, one.triangle, hits.point[k])
+        assert_normal_of_a_face(case, hits.point[k], hits.normal[k])
         closed = case.ground.raycast(Ray(origins[k], ways[k]), one.distance)
         assert closed is not None
         assert closed.triangle == one.triangle
@@ -73,12 +74,12 @@ def assert_near(one: Any, other: Any) -> None:
     assert np.linalg.norm(np.subtract(one, other)) < 1e-6
 
 
-def assert_on(case: Case, triangles: Any, triangle: int, point: Any, normal: Any) -> None:
-    """Check that a point is on the triangle of an id, and that a normal is that of a face there."""
+def assert_on(case: Case, triangles: Any, triangle: int, point: Any) -> None:
+    """Check that a point is on the triangle of an id, or that it is the id of a side."""
     if triangle in triangles:
         assert closest(triangles[triangle][np.newaxis], point)[0] < 1e-6
-    if normal is not None:
-        assert_normal_of_a_face(case, point, normal)
+    else:
+        assert case.is_beside(triangle)
 
 
 def test_closest_points(case: Case) -> None:
@@ -90,7 +91,7 @@ def test_closest_points(case: Case) -> None:
     for k, place in enumerate(places):
         one = case.ground.closest_point(place)
         assert (one.distance, one.triangle) == (found.distance[k], found.triangle[k])
-        assert_on(case, triangles, one.triangle, found.point[k], None)
+        assert_on(case, triangles, one.triangle, found.point[k])
 
 
 def test_signed_distances_and_what_is_inside(case: Case, kind: str) -> None:
@@ -132,7 +133,7 @@ def test_balls_outside(case: Case) -> None:
     pushes = normals * balls[every.query, 3:] - away
     np.testing.assert_allclose(every.penetration, pushes, atol=1e-6)
     for triangle, point in zip(every.triangle.tolist(), every.point, strict=True):
-        assert_on(case, triangles, triangle, point, None)
+        assert_on(case, triangles, triangle, point)
 
 
 def assert_seen(triangles: Any, ball: Any, found: Any) -> None:
@@ -216,7 +217,10 @@ def test_balls_that_move(case: Case) -> None:
     radii = case.draw.uniform(0.05, 0.5, 8)
     starts = np.array([case.places_outside(1, radius)[0] for radius in radii])
     motions = case.directions(8) * case.draw.uniform(1.0, 8.0, (8, 1))
-    many = case.ground.sweep_many(np.column_stack([starts, radii]), motions)
+    many, triangles = (
+        case.ground.sweep_many(np.column_stack([starts, radii]), motions),
+        case.triangles(),
+    )
     for k in range(8):
         one = case.ground.sweep(Sphere(starts[k], radii[k]), motions[k])
         wanted = travel(case.faces, float(radii[k]), starts[k], motions[k])
@@ -225,6 +229,11 @@ def test_balls_that_move(case: Case) -> None:
             assert math.isnan(many.fraction[k])
         else:
             assert (one.fraction, one.triangle) == (many.fraction[k], many.triangle[k])
+            place, point = starts[k] + one.fraction * motions[k], many.point[k]
+            assert closest(case.faces, point)[0] < 1e-5
+            assert_on(case, triangles, one.triangle, point)
+            if one.triangle >= 0:  # outside of a map, the point is any that is near
+                np.testing.assert_allclose(many.normal[k], (place - point) / radii[k], atol=1e-3)
 
 
 def test_capsules_that_move(case: Case) -> None:

@@ -3,6 +3,7 @@
 Cells of maps are closed boxes, see `tests.oracles.map_solids`; meshes are their own faces.
 """
 
+import math
 from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -82,6 +83,16 @@ class Case:
         found = self.ground.triangles_in(AABB(self.low, self.high), margin=0.0)
         pairs = zip(found.ids.tolist(), found.vertices, strict=True)
         return {number: corners for number, corners in pairs if number >= 0}
+
+    def is_beside(self, triangle: int) -> bool:
+        """Tell whether an id is that of no triangle: of a side, an underside, or ground outside."""
+        if triangle < 0:
+            return isinstance(self.ground, HeightMap) and self.ground.border != "open"
+        part, own = self.ground, triangle
+        if isinstance(part, Ground) and part.parts:
+            key, own = part.part_of(triangle)
+            part = part.parts[key]
+        return not isinstance(part, TriangleMesh) and own >= 2 * math.prod(part.cell_count)
 
 
 Land = tuple[HeightMap, Any]
