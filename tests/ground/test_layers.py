@@ -2,9 +2,7 @@
 
 import copy
 import functools
-import inspect
 import math
-import operator
 import pickle
 from typing import Any
 
@@ -13,17 +11,13 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import (
-    AABB,
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
     Contacts,
     Ground,
     HeightMap,
-    Ray,
-    Sphere,
     SphereCollider,
-    Surface,
     TriangleMesh,
     Triangles,
 )
@@ -124,48 +118,6 @@ def test_layers_that_change_are_those_of_a_new_ground(seed):
         expected = everything(alone, asked)
         for name, answer in everything(ground, asked, mask=mask).items():
             assert bits(answer) == bits(renamed(expected[name], keys)), name
-
-
-def nothing():
-    """Return grounds, each with a mask that meets none of it."""
-    land, box = HeightMap(rough(9, 9)), TriangleMesh.box((4, 2, 4))
-    return [
-        (land, 2),
-        (box, 0),
-        (Ground([land, box]), 0),
-        (Ground([land, box], layers=[1, 2]), 4),
-        (Ground([box], layers=8), 0xFFFF_FFF7),
-        (Ground([land, box], layers=0), 0xFFFF_FFFF),
-    ]
-
-
-@pytest.mark.parametrize("case", range(6))
-def test_a_mask_that_meets_nothing_finds_nothing(case):
-    ground, mask = nothing()[case]
-    asked = questions((-3, -3, -3), (9, 4, 9), 20)
-    answers = everything(ground, asked, mask=mask)
-    for name, answer in answers.items():
-        if name == "closest":
-            assert np.isinf(answer.distance).all(), name
-            assert np.isnan(answer.point).all(), name
-            assert (answer.triangle == -1).all(), name
-        elif hasattr(answer, "distance"):
-            assert np.isnan(answer.distance).all(), name
-        elif name in ("heights", "normals"):
-            assert np.isnan(answer).all(), name
-        elif name == "offsets" or name.startswith("counts"):
-            assert not answer.any(), name
-        else:
-            assert len(answer[1] if isinstance(answer, tuple) else answer) == 0, name
-    assert ground.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=mask) is None
-    assert ground.sweep(Sphere((1, 9, 1), 0.5), (0, -20, 0), mask=mask) is None
-    assert math.isnan(ground.height_at(1, 1, mask=mask))
-    assert math.isnan(ground.normal_at(1, 1, mask=mask).y)
-    assert ground.closest_point((1, 1, 1), mask=mask).distance == math.inf
-    mover = CharacterMovement(ground, SphereCollider(0.5), position=(1, 0.5, 1), mask=mask)
-    for _ in range(30):
-        assert not mover.update(1 / 60).grounded
-    assert mover.position.y < -0.5
 
 
 def test_a_map_or_a_mesh_by_itself_has_the_layers_1():
@@ -385,25 +337,8 @@ def test_layers_are_one_for_each_part_there_is():
 
 
 @pytest.mark.parametrize(("value", "error", "message"), BAD)
-def test_other_masks_are_refused(value, error, message):
+def test_other_masks_of_characters_are_refused(value, error, message):
     land = HeightMap(rough(5, 5))
-    asks = {
-        "height_at": (1, 1), "normal_at": ([1], 1), "sweep_many": ([(1, 1, 1, 1)], [(0, -1, 0)]),
-        "raycast": (Ray((1, 1, 1), (0, -1, 0)),), "raycast_many": ([(1, 1, 1)], [(0, -1, 0)]),
-        "contacts": (Sphere((1, 1, 1), 1),), "closest_point": ((1, 1, 1),),
-        "contact_counts": ([(1, 1, 1, 1)],), "sweep": (Sphere((1, 1, 1), 1), (0, -1, 0)),
-        "touches": (Sphere((1, 1, 1), 1),),
-        "closest_points": ([(1, 1, 1)],), "triangles_in_many": ([(0, 0, 0)], [(1, 1, 1)]),
-        "triangles_in": (AABB((0, 0, 0), (1, 1, 1)),),
-        "contains": ((1, 1, 1),), "signed_distance": ((1, 1, 1),),
-    }  # fmt: skip
-    methods = {name: ask for name, ask in vars(Surface).items() if inspect.isfunction(ask)}
-    masked = {name for name in methods if "mask" in inspect.signature(methods[name]).parameters}
-    assert asks.keys() == {name for name in masked if not name.startswith("_")}
-    for ground in (land, Ground([land])):
-        for name, given in asks.items():
-            with pytest.raises(error, match=f"mask {message}"):
-                operator.methodcaller(name, *given, mask=value)(ground)
     mover = CharacterMovement(land, SphereCollider(0.5))
     before = mover.state_hash()
     with pytest.raises(error, match=f"mask {message}"):
@@ -411,3 +346,12 @@ def test_other_masks_are_refused(value, error, message):
     with pytest.raises(error, match=f"mask {message}"):
         CharacterMovement(land, SphereCollider(0.5), mask=value)
     assert mover.state_hash() == before
+
+
+@pytest.mark.parametrize("layers", [(1, 2), (0, 0)])
+def test_characters_fall_through_what_no_layer_shows_them(layers):
+    ground = Ground([HeightMap(rough(9, 9)), TriangleMesh.box((4, 2, 4))], layers=layers)
+    mover = CharacterMovement(ground, SphereCollider(0.5), position=(1, 0.5, 1), mask=4)
+    for _ in range(30):
+        assert not mover.update(1 / 60).grounded
+    assert mover.position.y < -0.5

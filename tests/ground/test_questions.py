@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, OBB, Boxes, Capsule, Capsules, HeightMap, Ray, Sphere
+from terrain_physics import AABB, OBB, Boxes, Capsule, Capsules, Ground, HeightMap, Ray, Sphere
 from tests.helpers.examples import rest_is_full
-from tests.helpers.solid_grounds import KINDS, Case
+from tests.helpers.solid_grounds import HAIR, KINDS, Case
 from tests.oracles import boxes
 from tests.oracles.geometry import corners_of
 from tests.oracles.map_solids import closest, ray_hits, travel
@@ -26,11 +26,13 @@ pytestmark = [
 REACH = 8.0
 """Meters that a ray goes: land without an end is known for ten cells around the map."""
 
+DOWN = np.array([0.0, -1.0, 0.0])
+
 NEAR: Any = {"rel": 1e-9, "abs": 1e-6}
 """How near answers are to the oracles': maps have samples in float32."""
 
 
-MEETING = ("maps side by side", "maps and crates")
+MEETING = ("maps side by side", "maps and crates", "maps around a corner")
 """Grounds of maps that meet: what is known of each is its own border."""
 
 
@@ -47,65 +49,103 @@ def same(one: Any, row: Any) -> bool:
 def test_rays_enter_solids_and_hit_skins_from_both_sides(case: Case) -> None:
     origins, ways = case.places_outside(30), case.directions(30)
     seen = np.concatenate([*case.solids, case.skins, case.skins[:, ::-1]])
-    hits = case.ground.raycast_many(origins, ways, REACH)
+    hits, triangles = case.ground.raycast_many(origins, ways, REACH), case.triangles()
     for k in range(30):
-        wanted = ray_hits(seen, origins[k], ways[k])
-        wanted = wanted if wanted <= REACH else math.inf
+        # A ray at an edge may pass this triangle or that, but never between them.
+        least, most = (ray_hits(seen, origins[k], ways[k], slack) for slack in (1e-9, -1e-9))
         one = case.ground.raycast(Ray(origins[k], ways[k]), REACH)
-        assert (one is None) == (wanted == math.inf) == math.isnan(hits.distance[k])
-        if one is not None:
-            assert one.distance == pytest.approx(wanted, **NEAR)
-            assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
-            short = case.ground.raycast(Ray(origins[k], ways[k]), 0.99 * one.distance)
-            assert short is None
+        assert (one is None) == math.isnan(hits.distance[k])
+        if one is None:
+            assert most > REACH - 1e-6
+            continue
+        assert least - 1e-6 <= one.distance <= most + 1e-6
+        assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
+        assert_near(hits.point[k], origins[k] + ways[k] * one.distance)
+        assert_on(case, triangles, one.triangle, hits.point[k])
+        assert_normal_of_a_face(case, hits.point[k], hits.normal[k])
+        closed = case.ground.raycast(Ray(origins[k], ways[k]), one.distance)
+        assert closed is not None
+        assert closed.triangle == one.triangle
+        short = case.ground.raycast(Ray(origins[k], ways[k]), math.nextafter(one.distance, 0.0))
+        assert short is None
+
+
+def assert_near(one: Any, other: Any) -> None:
+    assert np.linalg.norm(np.subtract(one, other)) < 1e-6
+
+
+def assert_on(case: Case, triangles: Any, triangle: int, point: Any) -> None:
+    """Check that a point is on the triangle of an id, or that it is the id of a side."""
+    if triangle in triangles:
+        assert closest(triangles[triangle][np.newaxis], point)[0] < 1e-6
+    else:
+        assert case.is_beside(triangle)
 
 
 def test_closest_points(case: Case) -> None:
-    places = case.places_outside(30)
+    places, triangles = case.places_outside(30), case.triangles()
     found = case.ground.closest_points(places)
+    np.testing.assert_allclose(found.distance, case.distances(places), rtol=1e-9, atol=1e-6)
+    away = np.linalg.norm(found.point - places, axis=1)
+    np.testing.assert_allclose(away, found.distance, rtol=1e-9, atol=1e-6)
     for k, place in enumerate(places):
-        distance, _ = closest(case.faces, place)
-        assert found.distance[k] == pytest.approx(distance, **NEAR)
-        assert np.linalg.norm(found.point[k] - place) == pytest.approx(distance, **NEAR)
         one = case.ground.closest_point(place)
         assert (one.distance, one.triangle) == (found.distance[k], found.triangle[k])
+        assert_on(case, triangles, one.triangle, found.point[k])
 
 
 def test_signed_distances_and_what_is_inside(case: Case, kind: str) -> None:
     places = case.places(40)
+    places = places[case.distances(places) > HAIR]
     inside, found = case.ground.contains(places), case.ground.signed_distance(places)
-    of_solids = case.insides(places)
+    wanted, are_in = case.distances(places), np.zeros(len(places), np.bool_)
+    for solid, is_in in zip(case.solids, case.insides(places), strict=True):
+        depths = np.where(is_in, closest_distances(places, solid).min(axis=1), 0.0)
+        wanted = np.where(is_in, np.minimum(np.where(are_in, wanted, 0.0), -depths), wanted)
+        are_in |= is_in
+    assert inside.tolist() == are_in.tolist()
+    is_sure = ~are_in if kind in MEETING else slice(None)  # where two maps meet is no border
+    np.testing.assert_allclose(found[is_sure], wanted[is_sure], rtol=1e-9, atol=1e-6)
+    assert (found <= wanted + 1e-6).all()
     for k, place in enumerate(places):
-        depths = [
-            closest(solid, place)[0]
-            for solid, holds in zip(case.solids, of_solids, strict=True)
-            if holds[k]
-        ]
-        wanted = -max(depths) if depths else closest(case.faces, place)[0]
-        assert inside[k] == bool(depths)
-        if kind in MEETING and depths:  # where two maps meet is no border
-            assert found[k] <= wanted + 1e-6
-        else:
-            assert found[k] == pytest.approx(wanted, **NEAR)
         assert same(case.ground.signed_distance(place), found[k])
         assert case.ground.contains(place) == inside[k]
 
 
 def test_balls_outside(case: Case) -> None:
-    places = case.places_outside(30)
-    balls = np.column_stack([places, case.draw.uniform(0.1, 2.0, 30)])
+    balls = np.column_stack([case.places_outside(30), case.draw.uniform(0.1, 2.0, 30)])
     every, deepest = case.ground.contacts(balls), case.ground.contacts(balls, keep="deepest")
     counts, touching = case.ground.contact_counts(balls), case.ground.touches(balls)
     assert counts.tolist() == np.bincount(every.query, minlength=30).tolist()
+    depths, triangles = balls[:, 3] - case.distances(balls[:, :3]), case.triangles()
     for k, (*place, radius) in enumerate(balls):
-        depth = radius - closest(case.faces, np.array(place))[0]
         own = deepest.depth[deepest.query == k]
         assert len(own) == int(touching[k]) == int(counts[k] > 0)
-        if abs(depth) > 1e-6:
-            assert touching[k] == (depth > 0.0)
+        if abs(depths[k]) > 1e-6:
+            assert touching[k] == (depths[k] > 0.0)
         if len(own):
-            assert own[0] == pytest.approx(depth, **NEAR)
+            assert own[0] == pytest.approx(depths[k], **NEAR)
         assert_rows_of_one(case, Sphere(place, radius), every, deepest, k)
+        assert_seen(triangles, balls[k], every.triangle[every.query == k])
+    away = balls[every.query, :3] - every.point
+    normals = away / np.linalg.norm(away, axis=1, keepdims=True)
+    np.testing.assert_allclose(every.normal, normals, atol=1e-6)
+    pushes = normals * balls[every.query, 3:] - away
+    np.testing.assert_allclose(every.penetration, pushes, atol=1e-6)
+    for triangle, point in zip(every.triangle.tolist(), every.point, strict=True):
+        assert_on(case, triangles, triangle, point)
+
+
+def assert_seen(triangles: Any, ball: Any, found: Any) -> None:
+    """Check that a ball has contacts with all triangles near whose fronts its center sees."""
+    corners = np.array([*triangles.values()])
+    a, b, c = corners.swapaxes(0, 1)
+    fronts = np.cross(b - a, c - a)
+    heights = ((ball[:3] - a) * fronts).sum(axis=1) / np.linalg.norm(fronts, axis=1)
+    gaps = closest_distances(ball[np.newaxis, :3], corners)[0] - ball[3]
+    ids = np.array([*triangles])
+    assert set(ids[(heights > HAIR) & (gaps < -HAIR)]) <= {*found.tolist()}
+    assert not {*found.tolist()} & set(ids[gaps > HAIR])
 
 
 def assert_rows_of_one(case: Case, shape: Any, every: Any, deepest: Any, k: int) -> None:
@@ -118,37 +158,58 @@ def assert_rows_of_one(case: Case, shape: Any, every: Any, deepest: Any, k: int)
     assert case.ground.touches(shape) == bool((every.query == k).any())
 
 
+def capsules_of(case: Case, count: int) -> Any:
+    centers, half_axes = case.places_outside(count), 0.4 * case.draw.normal(size=(count, 3))
+    radii = case.draw.uniform(0.1, 0.8, count)
+    return np.column_stack([centers - half_axes, centers + half_axes, radii])
+
+
+def gap_of(case: Case, capsule: Any, ways: Any) -> Any:
+    """Return how far a capsule is from all faces that it comes near on its ways (n, 3)."""
+    start, end, radius = capsule[:3], capsule[3:6], capsule[6]
+    centers, half_axis = 0.5 * (start + end) + ways, 0.5 * (end - start)
+    reach = np.abs(half_axis) + radius + HAIR
+    low, high = centers.min(axis=0) - reach, centers.max(axis=0) + reach
+    near = case.faces[boxes_meet(case.faces, low, high)]
+    gaps = [distance_of_axis(centers, half_axis, face) for face in near]
+    return np.min([np.full(len(ways), np.inf), *gaps], axis=0) - radius
+
+
 def test_capsules_outside(case: Case) -> None:
-    centers, half_axes = case.places_outside(24), 0.4 * case.draw.normal(size=(24, 3))
-    rows = np.column_stack(
-        [centers - half_axes, centers + half_axes, case.draw.uniform(0.1, 0.8, 24)]
-    )
+    rows = capsules_of(case, 12)
     every = case.ground.contacts(Capsules(rows))
     deepest = case.ground.contacts(Capsules(rows), keep="deepest")
     touching = case.ground.touches(Capsules(rows))
-    for k in range(24):
-        reach = np.abs(half_axes[k]) + rows[k, 6]
-        near = case.faces[boxes_meet(case.faces, centers[k] - reach, centers[k] + reach)]
-        distances = [distance_of_axis(centers[k : k + 1], half_axes[k], face)[0] for face in near]
-        gap = min(distances, default=math.inf) - rows[k, 6]
+    for k, row in enumerate(rows):
+        gap = gap_of(case, row, np.zeros((1, 3)))[0]
         if abs(gap) > 1e-6:
             assert touching[k] == (gap < 0.0)
-        shape = Capsule(rows[k, :3], rows[k, 3:6], rows[k, 6])
-        assert_rows_of_one(case, shape, every, deepest, k)
+        assert_rows_of_one(case, Capsule(row[:3], row[3:6], row[6]), every, deepest, k)
+
+
+def turns_of(case: Case, count: int) -> Any:
+    turns, _ = np.linalg.qr(case.draw.normal(size=(count, 3, 3)))
+    turns[:, :, 0] *= np.sign(np.linalg.det(turns))[:, np.newaxis]
+    turns[::4] = np.eye(3)
+    return turns
+
+
+def meets(case: Case, center: Any, half: Any, turn: Any) -> bool:
+    """Tell whether a box touches any face."""
+    box = boxes.box_of(center.tolist(), half.tolist(), turn)
+    reach = np.abs(turn) @ half + HAIR
+    near = case.faces[boxes_meet(case.faces, center - reach, center + reach)]
+    return any(boxes.touches(box, corners_of(face.tolist())) for face in near)
 
 
 def test_boxes_outside(case: Case) -> None:
-    centers, halves = case.places_outside(16), case.draw.uniform(0.1, 0.8, (16, 3))
-    turns, _ = np.linalg.qr(case.draw.normal(size=(16, 3, 3)))
-    turns[:, :, 0] *= np.sign(np.linalg.det(turns))[:, np.newaxis]
+    centers, halves = case.places_outside(12), case.draw.uniform(0.1, 0.8, (12, 3))
+    turns = turns_of(case, 12)
     rows = Boxes(centers, halves, turns)
     every, deepest = case.ground.contacts(rows), case.ground.contacts(rows, keep="deepest")
     touching = case.ground.touches(rows)
-    for k in range(16):
-        box = boxes.box_of(centers[k].tolist(), halves[k].tolist(), turns[k])
-        reach = np.abs(turns[k]) @ halves[k] + 1e-3
-        near = case.faces[boxes_meet(case.faces, centers[k] - reach, centers[k] + reach)]
-        assert touching[k] == any(boxes.touches(box, corners_of(face.tolist())) for face in near)
+    for k in range(12):
+        assert touching[k] == meets(case, centers[k], halves[k], turns[k])
         assert_rows_of_one(case, OBB(centers[k], halves[k], turns[k]), every, deepest, k)
 
 
@@ -156,7 +217,10 @@ def test_balls_that_move(case: Case) -> None:
     radii = case.draw.uniform(0.05, 0.5, 8)
     starts = np.array([case.places_outside(1, radius)[0] for radius in radii])
     motions = case.directions(8) * case.draw.uniform(1.0, 8.0, (8, 1))
-    many = case.ground.sweep_many(np.column_stack([starts, radii]), motions)
+    many, triangles = (
+        case.ground.sweep_many(np.column_stack([starts, radii]), motions),
+        case.triangles(),
+    )
     for k in range(8):
         one = case.ground.sweep(Sphere(starts[k], radii[k]), motions[k])
         wanted = travel(case.faces, float(radii[k]), starts[k], motions[k])
@@ -165,21 +229,58 @@ def test_balls_that_move(case: Case) -> None:
             assert math.isnan(many.fraction[k])
         else:
             assert (one.fraction, one.triangle) == (many.fraction[k], many.triangle[k])
+            place, point = starts[k] + one.fraction * motions[k], many.point[k]
+            assert closest(case.faces, point)[0] < 1e-5
+            assert_on(case, triangles, one.triangle, point)
+            if one.triangle >= 0:  # outside of a map, the point is any that is near
+                np.testing.assert_allclose(many.normal[k], (place - point) / radii[k], atol=1e-3)
+
+
+def test_capsules_that_move(case: Case) -> None:
+    """They touch nothing on their way, and something just behind it."""
+    rows = capsules_of(case, 8)
+    rows = rows[[gap_of(case, row, np.zeros((1, 3)))[0] > HAIR for row in rows]]
+    motions = case.directions(len(rows)) * 3.0
+    many = case.ground.sweep_many(Capsules(rows), motions)
+    for row, motion, hit in zip(rows, motions, many.fraction, strict=True):
+        one = case.ground.sweep(Capsule(row[:3], row[3:6], row[6]), motion)
+        assert same(math.nan if one is None else one.fraction, hit)
+        shares = np.append(case.draw.random(7), 1.0) * (1.0 if one is None else one.fraction)
+        gaps = gap_of(case, row, shares[:, np.newaxis] * motion)
+        assert (gaps > -1e-5).all()
+        assert one is None or gaps[-1] < 1e-5
+
+
+def test_boxes_that_move(case: Case) -> None:
+    starts, halves = case.places_outside(6), np.full((6, 3), (0.3, 0.5, 0.2))
+    turns = turns_of(case, 6)
+    rows = zip(starts, halves, turns, strict=True)
+    kept = [k for k, row in enumerate(rows) if not meets(case, *row)]
+    motions = case.directions(6) * 3.0
+    many = case.ground.sweep_many(Boxes(starts, halves, turns), motions)
+    for k in kept:
+        one = case.ground.sweep(OBB(starts[k], halves[k], turns[k]), motions[k])
+        assert same(math.nan if one is None else one.fraction, many.fraction[k])
+        along = 1.0 if one is None else one.fraction
+        for share in (0.5 * along, 0.9 * along, along):
+            assert not meets(case, starts[k] + share * motions[k], halves[k] - 1e-5, turns[k])
+        place = starts[k] + along * motions[k]
+        assert one is None or meets(case, place, halves[k] + 1e-5, turns[k])
 
 
 def test_heights_and_normals(case: Case) -> None:
     xs, _, zs = case.places(40).T
     heights, normals = case.ground.height_at(xs, zs), case.ground.normal_at(xs, zs)
+    faces = np.concatenate([case.faces, case.skins[:, ::-1]])
     for k in range(40):
-        above = np.array([xs[k], 50.0, zs[k]])
-        down = np.array([0.0, -1.0, 0.0])
-        wanted = 50.0 - ray_hits(np.concatenate([case.faces, case.skins[:, ::-1]]), above, down)
-        if wanted == -math.inf:
-            assert math.isnan(heights[k])
+        above = np.array([xs[k], case.high[1], zs[k]])
+        most, least = (above[1] - ray_hits(faces, above, DOWN, slack) for slack in (1e-9, -1e-9))
+        if math.isnan(heights[k]):
+            assert least == -math.inf
             assert np.isnan(normals[k]).all()
         else:
-            assert heights[k] == pytest.approx(wanted, **NEAR)
-            assert_normal_of_a_face(case, above + (50.0 - wanted) * down, normals[k])
+            assert least - 1e-6 <= heights[k] <= most + 1e-6
+            assert_normal_of_a_face(case, np.array([xs[k], heights[k], zs[k]]), normals[k])
         assert same(case.ground.height_at(float(xs[k]), float(zs[k])), heights[k])
         normal = case.ground.normal_at(float(xs[k]), float(zs[k]))
         assert same(np.array(normal, np.float32), normals[k].astype(np.float32))
@@ -206,4 +307,19 @@ def test_triangles_in_boxes(case: Case) -> None:
         assert same(found.ids, ids[offsets[k] : offsets[k + 1]])
         assert sorted(map(str, (np.round(found.vertices, 4) + 0.0).tolist())) == sorted(
             map(str, (np.round(wanted, 4) + 0.0).tolist())
+        )
+
+
+def test_ids_name_the_part_that_owns_the_triangle(case: Case) -> None:
+    if not isinstance(case.ground, Ground) or not case.ground.parts:
+        return
+    ids, corners = zip(*case.triangles().items(), strict=True)
+    parts, own = case.ground.part_of(np.array(ids))
+    for key in set(parts.tolist()):
+        part, here, put = case.ground.parts[key], parts == key, case.ground.transform(key)
+        known = part.triangles_in(part.bounds)
+        vertices = dict(zip(known.ids.tolist(), known.vertices, strict=True))
+        there = np.array([vertices[number] for number in own[here].tolist()])
+        np.testing.assert_allclose(
+            there @ put[:3, :3].T + put[:3, 3], np.array(corners)[here], rtol=0, atol=1e-9
         )

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, HeightMap, Triangle
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner_places
+from terrain_physics._kernels.heightmap.grid import half_corners
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import AROUND, MapCase, both, boxes, coordinates, maps, places
 from tests.oracles.heightmap import Array, Piece, height_on, normal_of
@@ -344,3 +346,9 @@ def test_triangles_iterate_as_triangles_with_the_same_normals():
         assert isinstance(piece, Triangle)
         assert [list(p) for p in (piece.a64, piece.b64, piece.c64)] == found.vertices[k].tolist()
         np.testing.assert_allclose(piece.normal64, found.normals[k], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("flipped", [0, 1])
+def test_corners_without_branches(flipped, half):
+    assert corner_places(flipped, half) == half_corners(bool(flipped), half)

@@ -1,6 +1,6 @@
-"""Height maps are solid from every side: rays, sweeps, contacts and closest points meet sides.
+"""Height maps are solid from every side: where sides are, what they are named, what they follow.
 
-The oracle is the solid as closed boxes of cells, see `tests.oracles.map_solids`.
+`tests/ground/test_questions.py` asks them, against all faces of the solid.
 """
 
 import copy
@@ -16,132 +16,11 @@ from numpy.typing import NDArray
 from terrain_physics import Ground, HeightMap, Ray, Sphere
 from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
 from terrain_physics.surface.surface import queries_of
-from tests.oracles.map_solids import closest, faces_of, is_inside, outer_faces, ray_hits, travel
+from tests.helpers.solid_grounds import Case
+from tests.oracles.map_solids import closest, faces_of, travel
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
-
-
-class Case:
-    """Maps side by side, drawn from a seed: cliffs of 0.2 to 5 m, holes, thicknesses."""
-
-    def __init__(self, seed: int) -> None:
-        draw = np.random.default_rng(seed)
-        self.draw = draw
-        cell = float(draw.choice([0.5, 1.0, 3.0]))
-        origin = np.round(draw.choice([0.0, 1.0, 1e4]) * draw.uniform(-1.0, 1.0, 3))
-        thickness = (None, 0.3, 2.0, 5.0)[draw.integers(4)]
-        count = int(draw.integers(1, 4))
-        self.lands, self.diagonals, faces = [], [], []
-        for k in range(count):
-            samples = draw.uniform(-0.3, 0.3, (5, 5)) + (draw.uniform(-5.0, 5.0) if k else 0.0)
-            holes = draw.random((4, 4)) < draw.choice([0.0, 0.3])
-            place = origin + np.array([4 * cell * (k % 2), 0.0, 4 * cell * (k // 2)])
-            diagonal = str(draw.choice(["a-c", "b-d", "alternating"]))
-            land = HeightMap(
-                samples, cell_size=cell, origin=place.tolist(), holes=holes, border="open",
-                thickness=thickness, diagonal=diagonal,
-            )  # fmt: skip
-            self.lands.append(land)
-            self.diagonals.append(diagonal)
-            faces.append(faces_of(land, diagonal))
-        self.ground: Any = Ground(self.lands) if count > 1 else self.lands[0]
-        self.faces = np.concatenate(faces)
-        self.middle = origin + np.array(
-            [2.0 * cell * min(count, 2), 0.0, 2.0 * cell * (1 + (count > 2))]
-        )
-        self.size = 4.0 * cell
-        self.height = 8.0
-
-    def outside(self, radius: float = 0.0) -> Floats:
-        """Return a place beside, above, below or between the maps, but not in them."""
-        while True:
-            reach = np.array([1.3 * self.size, self.height, 1.3 * self.size])
-            place = np.asarray(self.middle + self.draw.uniform(-1.0, 1.0, 3) * reach)
-            far = radius == 0.0 or closest(self.faces, place)[0] > radius
-            if far and not is_inside(self.lands, place):
-                return place
-
-    def direction(self) -> Floats:
-        way = self.draw.normal(size=3)
-        return np.asarray(way / np.sqrt(way @ way))
-
-
-SEEDS = range(24)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_rays_from_outside_enter_where_the_solid_begins(seed: int) -> None:
-    case = Case(seed)
-    origins = np.array([case.outside() for _ in range(40)])
-    ways = np.array([case.direction() for _ in range(40)])
-    hits = case.ground.raycast_many(origins, ways)
-    for k in range(40):
-        wanted = ray_hits(case.faces, origins[k], ways[k])
-        assert hits.distance[k] == pytest.approx(wanted, rel=1e-9, abs=1e-7) or (
-            np.isnan(hits.distance[k]) and wanted == np.inf
-        )
-        one = case.ground.raycast(Ray(origins[k], ways[k]))
-        assert (one is None) == bool(np.isnan(hits.distance[k]))
-        if one is not None:
-            assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
-            assert np.dot(hits.normal[k], ways[k]) < 1e-9
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_closest_points_and_contacts_are_those_of_the_solid(seed: int) -> None:
-    case = Case(seed)
-    places = np.array([case.outside() for _ in range(30)])
-    found = case.ground.closest_points(places)
-    balls = np.column_stack([places, case.draw.uniform(0.1, 3.0, 30)])
-    contacts = case.ground.contacts(balls, keep="deepest")
-    every = case.ground.contacts(balls)
-    counts = case.ground.contact_counts(balls)
-    for k in range(30):
-        distance, _ = closest(case.faces, places[k])
-        assert found.distance[k] == pytest.approx(distance, rel=1e-9, abs=1e-7)
-        one = case.ground.closest_point(places[k])
-        assert (one.distance, one.triangle) == (found.distance[k], found.triangle[k])
-        own = contacts.depth[contacts.query == k]
-        if abs(balls[k, 3] - distance) > 1e-6:
-            assert len(own) == int(balls[k, 3] > distance)
-        if len(own):
-            assert own[0] == pytest.approx(balls[k, 3] - distance, abs=1e-6)
-        assert counts[k] == (every.query == k).sum()
-        alone = case.ground.contacts(Sphere(places[k], balls[k, 3]))
-        np.testing.assert_array_equal(alone.triangle, every.triangle[every.query == k])
-        np.testing.assert_array_equal(alone.penetration, every.penetration[every.query == k])
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_sweeps_from_outside_stop_where_they_touch_the_solid(seed: int) -> None:
-    case = Case(seed)
-    for _ in range(8):
-        radius = float(case.draw.uniform(0.05, 0.6))
-        start = case.outside(radius)
-        motion = case.direction() * case.draw.uniform(1.0, 12.0)
-        hit = case.ground.sweep(Sphere(start, radius), motion)
-        wanted = travel(case.faces, radius, start, motion)
-        own = 1.0 if hit is None else hit.fraction
-        assert own == pytest.approx(wanted, abs=2e-6)
-        many = case.ground.sweep_many([Sphere(start, radius)] * 2, [motion] * 2)
-        if hit is not None:
-            assert many.triangle.tolist() == [hit.triangle] * 2
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_signed_distances_are_those_to_the_border_of_the_solid(seed: int) -> None:
-    case = Case(seed)
-    land = case.lands[0]
-    faces = outer_faces(faces_of(land, case.diagonals[0]))
-    low, high = faces.min(axis=(0, 1)), faces.max(axis=(0, 1))
-    low[1] = max(low[1], high[1] - 8.0)
-    places = case.draw.uniform(low - 1.0, high + 1.0, (60, 3))
-    inside, found = land.contains(places), land.signed_distance(places)
-    for k, place in enumerate(places):
-        assert inside[k] == is_inside([land], place)
-        wanted = closest(faces, place)[0]
-        assert found[k] == pytest.approx(-wanted if inside[k] else wanted, rel=1e-9, abs=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -171,24 +50,6 @@ def test_the_order_of_tiles_decides_nothing_but_keys(seed: int) -> None:
         for one, other in zip(answers[0], answer, strict=True):
             np.testing.assert_array_equal(one, other)
     assert (answers[0][3] >= 18).any()  # some hit sides
-
-
-def test_ground_that_goes_on_around_a_hole_at_the_border_has_sides_there() -> None:
-    draw = np.random.default_rng(3)
-    for _ in range(6):
-        samples, holes = draw.uniform(-0.5, 0.5, (4, 5)), draw.random((3, 4)) < 0.4
-        land = HeightMap(samples, holes=holes, thickness=1.5)
-        faces = faces_of(land, "a-c", endless=True)
-        for _ in range(40):
-            origin = draw.uniform(-3.0, 3.0, 3) * (1.5, 1.0, 1.5) + (2.0, 0.0, 1.5)
-            if is_inside([land], origin):
-                continue
-            way = draw.normal(size=3) * (1.0, 2.0, 1.0)
-            way /= np.sqrt(way @ way)
-            wanted = ray_hits(faces, origin, way)
-            hit = land.raycast(Ray(origin, way), 5.0)
-            own = np.inf if hit is None else hit.distance
-            assert own == pytest.approx(wanted if wanted <= 5.0 else np.inf, abs=1e-7)
 
 
 def sides_of(ids: NDArray[np.int64], cells: int) -> list[int]:
@@ -286,11 +147,8 @@ def table_of(ground: Ground) -> list[Any]:
 
 
 def test_saved_grounds_and_copies_have_the_same_sides(tmp_path: Path) -> None:
-    case = next(case for case in map(Case, range(99)) if isinstance(case.ground, Ground))
-    rays = (
-        np.array([case.outside() for _ in range(200)]),
-        np.array([case.direction() for _ in range(200)]),
-    )
+    case = Case("maps around a corner", 2)
+    rays = case.places_outside(200), case.directions(200)
     wanted = answers(case.ground, rays)
     case.ground.save(tmp_path / "a.ground")
     for other in (

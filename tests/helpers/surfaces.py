@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import HeightMap, Ray, RayHit
 from terrain_physics._kernels.heightmap.grid import THICKNESS
+from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE
 from terrain_physics._kernels.types import read_only
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.surface.ground_arrays import GroundArrays, arrays_alone
@@ -63,7 +64,11 @@ def seen_rows(land: HeightMap, centers: NDArray[np.float64], found: Any) -> NDAr
     levels = land.height_at(*centers[:, ::2].T.copy())
     outside = ~(levels - land.thickness < centers[:, 1])
     away = centers[found.query] - found.point
-    behind = (away * found.normal).sum(axis=1) < 0.0
+    along = (away * found.normal).sum(axis=1)
+    # A capsule whose axis passes through a triangle may be led along it.
+    is_aside = np.abs(along) <= ON_FEATURE_SHARE * np.sqrt((away * away).sum(axis=1))
+    fronts = land.normal_at(*found.point[:, ::2].T.copy())
+    behind = np.where(is_aside, (away * fronts).sum(axis=1), along) < 0.0
     return np.flatnonzero(~(behind & outside[found.query]))
 
 

@@ -4,7 +4,6 @@ import copy
 import itertools
 import pickle
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -278,26 +277,6 @@ def test_all_makers_make_solids():
 # Maps and grounds
 
 
-def test_a_map_is_solid_below_its_surface():
-    heights = np.random.default_rng(2).normal(size=(9, 9))
-    land = HeightMap(heights, thickness=0.5)
-    rng = np.random.default_rng(3)
-    points = rng.uniform((0, -2, 0), (8, 2, 8), (500, 3))
-    surface = land.height_at(points[:, 0], points[:, 2])
-    inside = (points[:, 1] < surface) & (points[:, 1] > surface - 0.5)
-    assert 20 < inside.sum() < 480
-    assert np.array_equal(land.contains(points), inside)
-    distances = land.signed_distance(points)
-    assert np.array_equal(distances < 0, inside)
-    below = HeightMap(heights - 0.5).closest_points(points).distance
-    expected = np.minimum(land.closest_points(points).distance, below)
-    assert np.allclose(np.abs(distances), expected, atol=1e-12)
-    assert land.contains((4, heights[4, 4] - 0.25, 4))
-    endless = HeightMap(heights)
-    assert endless.contains((4, -1e6, 4))
-    assert endless.signed_distance((4, -3.0, 4)) < 0
-
-
 def test_holes_and_open_borders_hold_nothing():
     land = HeightMap(np.zeros((5, 5)), border="open")
     land.holes[1, 1] = True
@@ -319,23 +298,6 @@ def test_a_ground_is_the_union_of_what_is_solid():
     assert land.contains(points, mask=1).tolist() == [False, True, False, False, False]
     assert land.signed_distance((4, 1, 4), mask=0) == np.inf
     assert not land.contains((4, 1, 4), mask=0)
-
-
-@pytest.mark.parametrize("ask", ["contains", "signed_distance"])
-def test_bad_points(ask):
-    question = getattr(TriangleMesh.box((2, 2, 2), solid=True), ask)
-    assert question([]).shape == question(np.empty((0, 3))).shape == (0,)
-    cases: list[tuple[Any, Any]] = [
-        ((1, 2), ValueError),
-        ((1, 2, np.nan), ValueError),
-        ([(1, 2, 3), (1, 2)], ValueError),
-        ((1, 2, 1e39), ValueError),
-        ("abc", TypeError),
-        (5, (TypeError, ValueError)),
-    ]
-    for points, error in cases:
-        with pytest.raises(error, match="points"):
-            question(points)
 
 
 # Contacts, and what stays

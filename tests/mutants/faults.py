@@ -2,6 +2,7 @@
 
 from tests.mutants.fault import Fault
 from tests.mutants.faults_of_bodies import FAULTS_OF_BODIES
+from tests.mutants.faults_of_grounds import FAULTS_OF_GROUNDS
 
 _NEAR = "tests/character/test_near_triangles.py"
 _BOX_CASES = "tests/geometry/test_obb_triangle_cases.py"
@@ -12,6 +13,7 @@ _RULES = "tests/character/test_rules.py"
 _STATE = "tests/character/test_state.py::TestState"
 _SIDES = "tests/heightmap/test_sides.py"
 _PATCHES = "tests/heightmap/test_side_patches.py"
+_QUESTIONS = "tests/ground/test_questions.py"
 _KEPT = "tests/group/test_kept.py"
 _INSTANCES = "tests/ground/test_instances.py"
 _TRUSTED = "tests/group/test_trusted_states.py"
@@ -290,7 +292,7 @@ FAULTS = (
         "heightmap.solid.pieces",
         "    above[:, LOW] = np.maximum(pieces[:, LOW], pieces[:, _OTHER_HIGH])\n",
         "    above[:, LOW] = pieces[:, HIGH]\n",
-        (f"{_SIDES}::test_rays_from_outside_enter_where_the_solid_begins",),
+        (f"{_QUESTIONS}::test_rays_enter_solids_and_hit_skins_from_both_sides",),
     ),
     Fault(
         "52_surface_touched_from_behind",
@@ -298,7 +300,7 @@ FAULTS = (
         "        count = _leave_behind(terrain.grid, asked, start, count, center)\n"
         "    first = count\n",
         "        pass\n    first = count\n",
-        (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
+        (f"{_QUESTIONS}::test_balls_outside",),
     ),
     Fault(
         "53_edges_of_an_edit_not_found_anew",
@@ -709,7 +711,7 @@ FAULTS = (
         "_kernels.ground.beside",
         "    for k in range(items_near(sides.tree, start, end, nodes, found)):\n",
         "    for k in range(0):\n",
-        (f"{_SIDES}::test_closest_points_and_contacts_are_those_of_the_solid",),
+        (f"{_QUESTIONS}::test_balls_outside",),
     ),
     Fault(
         "sides_of_a_later_neighbor_stay",
@@ -821,7 +823,7 @@ FAULTS = (
         "_kernels.heightmap.rays",
         "        if distance <= limit and (distance, row, column, half) < hit:\n",
         "        if distance < limit and (distance, row, column, half) < hit:\n",
-        ("tests/heightmap/test_rays.py::test_a_ray_that_ends_on_the_ground_hits_it",),
+        (f"{_QUESTIONS}::test_rays_enter_solids_and_hit_skins_from_both_sides",),
     ),
     Fault(
         "hit_of_the_last_of_equal_parts",
@@ -905,4 +907,5 @@ FAULTS = (
         ("tests/walkability/test_lanes.py::test_room_is_left_to_those_who_come_against_one",),
     ),
     *FAULTS_OF_BODIES,
+    *FAULTS_OF_GROUNDS,
 )

@@ -13,10 +13,13 @@ Floats = NDArray[np.float64]
 DEPTH = 4096.0
 
 
-def faces_of(land: HeightMap, diagonal: str, *, endless: bool = False) -> Floats:
+def faces_of(
+    land: HeightMap, diagonal: str | NDArray[np.bool_], *, endless: bool = False
+) -> Floats:
     """Return the triangles (n, 3, 3) of all cells, each a closed solid, fronts outwards.
 
-    ``endless`` ground goes on for ten cells around the map.
+    ``endless`` ground goes on for ten cells around the map. A diagonal for each cell tells which
+    go from b to d.
     """
     around = 10 if endless else 0
     heights = np.pad(land.heights.astype(np.float64), around, mode="edge") * land.height_scale
@@ -36,7 +39,11 @@ def faces_of(land: HeightMap, diagonal: str, *, endless: bool = False) -> Floats
     return np.array(triangles).reshape(-1, 3, 3)
 
 
-def _flipped(diagonal: str, around: int, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def _flipped(
+    diagonal: str | NDArray[np.bool_], around: int, shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    if not isinstance(diagonal, str):
+        return np.pad(diagonal, around, mode="edge")
     rows, columns = np.indices(shape) - around
     if diagonal == "alternating":
         return np.asarray((rows + columns) % 2 != 0)
@@ -66,8 +73,11 @@ def outer_faces(triangles: Floats) -> Floats:
     return outer
 
 
-def ray_hits(triangles: Floats, origin: Floats, direction: Floats) -> float:
-    """Return how far a ray from outside goes until it enters; infinity if it never does."""
+def ray_hits(triangles: Floats, origin: Floats, direction: Floats, slack: float = 0.0) -> float:
+    """Return how far a ray from outside goes until it enters; infinity if it never does.
+
+    Triangles are larger by a share, ``slack``, or smaller: their edges are hit, or are not.
+    """
     a = triangles[:, 0]
     u, v = triangles[:, 1] - a, triangles[:, 2] - a
     normal = np.cross(u, v)
@@ -78,7 +88,8 @@ def ray_hits(triangles: Floats, origin: Floats, direction: Floats) -> float:
         square = (normal * normal).sum(axis=1)
         s = (np.cross(point, v) * normal).sum(axis=1) / square
         t = (np.cross(u, point) * normal).sum(axis=1) / square
-    hit = (slope < 0.0) & (along >= 0.0) & (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)
+    hit = (slope < 0.0) & (along >= 0.0)
+    hit &= (s >= -slack) & (t >= -slack) & (s + t <= 1.0 + slack)
     return float(along[hit].min(initial=np.inf))
 
 

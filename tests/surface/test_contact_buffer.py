@@ -47,21 +47,6 @@ def calls(land: Any, count: int, **options: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("land", LANDS.values(), ids=LANDS)
-def test_a_buffer_changes_no_bit(land: Any) -> None:
-    buffer = ContactBuffer(3)
-    touched = 0
-    for count in (300, 2, 40, 700):
-        for keep in ("all", "deepest"):
-            for ask in calls(land, count, keep=keep, threads=1 + count % 3):
-                expected = bits(ask())
-                found = ask(out=buffer)
-                touched += len(found)
-                assert bits(found) == expected
-                assert len(found) <= buffer.capacity
-    assert touched > 300
-
-
-@pytest.mark.parametrize("land", LANDS.values(), ids=LANDS)
 def test_memory_is_kept(land: Any) -> None:
     buffer = ContactBuffer()
     ask = calls(land, 400)[0]

@@ -9,17 +9,12 @@ import numpy as np
 import pytest
 
 from terrain_physics import (
-    AABB,
     OBB,
     Boxes,
     Capsule,
     Capsules,
-    Ground,
-    HeightMap,
     Sphere,
     Spheres,
-    Surface,
-    TriangleMesh,
 )
 
 TURN = np.array([(0.6, -0.8, 0.0), (0.8, 0.6, 0.0), (0.0, 0.0, 1.0)])
@@ -27,8 +22,6 @@ CENTERS = np.array([(0.4, 0.3, 0.6), (1.5, 0.9, 1.1), (1.0, 9.0, 1.0)])
 HALVES = np.array([(0.3, 0.4, 0.5), (0.2, 0.1, 0.7), (1.0, 1.0, 1.0)])
 BALLS = np.column_stack([CENTERS, (0.5, 0.8, 0.2)])
 PILLS = np.column_stack([CENTERS, CENTERS + np.array((0.1, 0.6, -0.2)), (0.4, 0.3, 0.9)])
-WAYS = np.array([(0.0, -2.0, 0.0), (0.5, -1.0, 0.2), (0.0, -20.0, 0.0)])
-
 Many = Spheres | Capsules | Boxes
 
 # Rows, and the same shapes as single ones.
@@ -45,37 +38,6 @@ CASES: dict[str, tuple[Many, list[Any]]] = {
     ),
 }
 each_case = pytest.mark.parametrize("name", CASES)
-
-
-def grounds() -> dict[str, Surface]:
-    land = HeightMap([[0.0, 1.0, 0.0], [1.0, 0.5, 0.0], [0.0, 0.0, 2.0]], border="open")
-    mesh = TriangleMesh([(0, 0.2, 0), (0, 0.4, 3), (3, 0.1, 0)], [(0, 1, 2)])
-    return {"map": land, "mesh": mesh, "ground": Ground([land, mesh])}
-
-
-@each_case
-@pytest.mark.parametrize("kind", ["map", "mesh", "ground"])
-def test_answers_are_those_of_single_shapes(name: str, kind: str) -> None:
-    ground, (many, shapes) = grounds()[kind], CASES[name]
-    for keep in ("all", "deepest"):
-        found, expected = ground.contacts(many, keep=keep), ground.contacts(shapes, keep=keep)
-        for part, wanted in zip(found.columns().values(), expected.columns().values(), strict=True):
-            np.testing.assert_array_equal(part, wanted)
-    counts = ground.contact_counts(many)
-    assert counts.tolist() == [len(ground.contacts(shape)) for shape in shapes]
-    assert counts.any()
-    swept = ground.sweep_many(many, WAYS)
-    for row, (shape, way) in enumerate(zip(shapes, WAYS, strict=True)):
-        hit = ground.sweep(shape, way)
-        assert np.isnan(swept.fraction[row]) if hit is None else swept.fraction[row] == hit.fraction
-    assert ground.contact_counts(many, mask=2).tolist() == [0, 0, 0]
-
-
-def test_a_plain_array_is_spheres() -> None:
-    for ground in grounds().values():
-        found, expected = ground.contacts(BALLS), ground.contacts(Spheres(BALLS))
-        np.testing.assert_array_equal(found.penetration, expected.penetration)
-        assert len(found) > 0
 
 
 def test_one_row_of_a_box_serves_for_all() -> None:
@@ -160,19 +122,3 @@ def test_bad_rows_are_refused_by_name(
 ) -> None:
     with pytest.raises(error, match=message):
         make()
-
-
-def test_row_counts_must_match() -> None:
-    with pytest.raises(ValueError, match="shapes has 3, motions has 2"):
-        grounds()["map"].sweep_many(Capsules(PILLS), WAYS[:2])
-
-
-def test_a_box_beside_boxes_is_no_box() -> None:
-    with pytest.raises((TypeError, ValueError), match="shapes must"):
-        grounds()["map"].contacts([Boxes(CENTERS, HALVES), AABB((0, 0, 0), (1, 1, 1))])  # type: ignore[arg-type]
-
-
-def test_rows_of_other_shapes_are_told_their_class():
-    land = HeightMap([[0, 0], [0, 0]])
-    with pytest.raises(ValueError, match=r"got \(1, 7\); capsules are given as Capsules\(rows\)"):
-        land.contact_counts([(0, 0, 0, 0, 1, 0, 1)])

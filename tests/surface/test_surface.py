@@ -3,28 +3,31 @@
 import copy
 import inspect
 import pickle
-from typing import Any
+from functools import partial
+from typing import Any, assert_type
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import (
     AABB,
-    OBB,
-    Capsule,
-    Capsules,
     Contact,
     Contacts,
     Ground,
     HeightMap,
     Ray,
+    RayHit,
     Sphere,
+    Spheres,
     Surface,
+    SweepHit,
     TriangleMesh,
 )
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.calls import calls_of
 from tests.helpers.digest import digest
 
 HEIGHTS = np.add.outer(np.sin(np.arange(9)), np.cos(np.arange(9)))
@@ -89,75 +92,6 @@ def test_single_hits_are_pickled_as_plain_numbers(ground: Any) -> None:
             assert digest(again) == digest(hit)
 
 
-def test_boxes_along_the_axes_are_boxes(ground: Any) -> None:
-    level = AABB((2, 1.5, 2), (3, 4, 3.5))
-    turned = OBB((2.5, 2.75, 2.75), (0.5, 1.25, 0.75))
-    way = (0.5, -4, 0.25)
-    one, other = ground.sweep(level, way), ground.sweep(turned, way)
-    assert one == other
-    assert one.fraction < 1
-    assert ground.sweep_many([level, level], [way]).fraction.tolist() == [one.fraction] * 2
-    touched, other_touched = ground.contacts(level), ground.contacts(turned)
-    assert touched.penetration.tolist() == other_touched.penetration.tolist()
-
-
-def test_contacts_and_sweeps_take_the_same_shapes(ground: Any) -> None:
-    sphere, way = Sphere((3, 4, 3), 0.5), [(0, -8, 0)]
-    rows = [(3, 4, 3, 0.5)]
-    one = ground.sweep(sphere, way[0])
-    for shapes in (sphere, [sphere], rows, np.array(rows)):
-        assert ground.sweep_many(shapes, way).fraction.tolist() == [one.fraction]
-        assert ground.contact_counts(shapes).tolist() == [len(ground.contacts(sphere))]
-
-
-def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> None:
-    rng = np.random.default_rng(1)
-    places = rng.uniform((-2, -3, -2), (10, 4, 10), (60, 3))
-    ways = rng.uniform(-3, 3, (60, 3))
-    x, z = places[:, 0], places[:, 2]
-    heights, normals = ground.height_at(x, z), ground.normal_at(x, z)
-    hits, radii = ground.raycast_many(places, ways), rng.uniform(0, 1, 60)
-    swept = ground.sweep_many(np.column_stack([places, radii]), ways)
-    closest = ground.closest_points(places)
-    for i, (place, way) in enumerate(zip(places, ways, strict=True)):
-        np.testing.assert_array_equal(ground.height_at(*place[::2].tolist()), heights[i])
-        normal = ground.normal_at(*place[::2].tolist())
-        np.testing.assert_array_equal(np.float32(normals[i]), np.float32(normal))
-        hit = ground.raycast(Ray(place, way))
-        assert (hit is None) == np.isnan(hits.distance[i])
-        if hit is not None:
-            assert (hit.distance, hit.triangle) == (hits.distance[i], hits.triangle[i])
-        stop = ground.sweep(Sphere(place, radii[i]), way)
-        assert (stop is None) == np.isnan(swept.fraction[i])
-        if stop is not None:
-            assert (stop.fraction, stop.triangle) == (swept.fraction[i], swept.triangle[i])
-        nearest = ground.closest_point(place)
-        assert (nearest.distance, nearest.triangle, nearest.material) == (
-            closest.distance[i],
-            closest.triangle[i],
-            closest.material[i],
-        )
-        np.testing.assert_array_equal(np.float32(closest.point[i]), np.float32(nearest.point))
-        for keep in ("all", "deepest"):
-            alone = ground.contacts(Sphere(place, radii[i]), keep=keep)
-            many = ground.contacts([(*place, radii[i])], keep=keep)
-            assert alone.triangle.tolist() == many.triangle.tolist()
-            assert alone.penetration.tolist() == many.penetration.tolist()
-            assert alone.point.tolist() == many.point.tolist()
-
-
-def test_the_closest_point_of_parts_is_that_of_the_nearest_part() -> None:
-    ground = Ground([land(), mesh()])
-    points = np.random.default_rng(2).uniform((0, -3, 0), (8, 4, 8), (200, 3))
-    of_land, of_mesh = (part.closest_points(points) for part in ground.parts.values())
-    found = ground.closest_points(points, threads=2)
-    on_mesh = of_mesh.distance < of_land.distance
-    assert 20 < on_mesh.sum() < 180
-    assert (found.distance == np.minimum(of_land.distance, of_mesh.distance)).all()
-    assert (ground.part_of(found.triangle)[0] == on_mesh).all()
-    assert (found.material == np.where(on_mesh, 0, of_land.material)).all()
-
-
 def test_no_ground_at_all_is_infinitely_far() -> None:
     nowhere = HeightMap(np.full((3, 3), np.nan), border="open", materials=np.ones((2, 2), np.uint8))
     found = nowhere.closest_points([(1, 1, 1), (0, 0, 0)])
@@ -167,59 +101,6 @@ def test_no_ground_at_all_is_infinitely_far() -> None:
     one = nowhere.closest_point((1, 1, 1))
     assert (one.distance, one.triangle, one.material) == (np.inf, -1, 0)
     assert np.isnan(one.point.x)
-
-
-_FAR_QUESTIONS: list[tuple[str, Any]] = [
-    ("point", lambda ground, far: ground.closest_point((0, -far, 0))),
-    ("points", lambda ground, far: ground.closest_points([(0, 0, 0), (far, 0, 0)])),
-    ("x", lambda ground, far: ground.height_at(far, 0.0)),
-    ("z", lambda ground, far: ground.height_at(0, -far)),
-    ("z", lambda ground, far: ground.normal_at(0.0, far)),
-    ("x", lambda ground, far: ground.height_at([1, far], 2)),
-    ("z", lambda ground, far: ground.normal_at(1, -far)),
-    ("ray", lambda ground, far: ground.raycast(Ray((0, 0, far), (0, 1, 0)))),
-    ("origins", lambda ground, far: ground.raycast_many([(0, far, 0)], [(0, 1, 0)])),
-    ("shapes", lambda ground, far: ground.contacts(Sphere((far, 0, 0), 1))),
-    ("shapes", lambda ground, far: ground.contacts(Sphere((1, 0, 1), far))),
-    ("shapes", lambda ground, far: ground.contacts([(1, far, 1, 1)])),
-    ("shapes", lambda ground, far: ground.contacts(AABB((-far, 0, 0), (far, 1, 1)))),
-    ("shapes", lambda ground, far: ground.touches(Sphere((far, 0, 0), 1))),
-    ("ray", lambda ground, far: ground.raycast((0, 0, far), (0, 1, 0))),
-    ("motion", lambda g, far: g.sweep(Sphere((0, 1, 0), 1), (0, -1, 0), max_distance=far)),
-    ("shapes", lambda ground, far: ground.contact_counts(OBB((0, 0, 0), (1, far, 1)))),
-    ("rows", lambda ground, far: ground.contacts(Capsules([(0, 0, 0, far, 0, 0, 1)]))),
-    ("shape", lambda ground, far: ground.sweep(AABB((0, 0, 0), (3 * far, 1, 1)), (0, -1, 0))),
-    ("motion", lambda ground, far: ground.sweep(Sphere((0, 1, 0), 1), (0, -far, 0))),
-    ("shapes", lambda ground, far: ground.sweep_many([(0, far, 0, 1)], [(0, -1, 0)])),
-    ("motions", lambda ground, far: ground.sweep_many([(0, 1, 0, 1)], [(0, far, 0)])),
-]
-
-
-@pytest.mark.parametrize("far", [1e38, 1e154, 1e300])
-@pytest.mark.parametrize(("name", "ask"), _FAR_QUESTIONS)
-def test_what_is_too_far_off_is_refused_on_every_ground(
-    ground: Any, name: str, ask: Any, far: float
-) -> None:
-    with pytest.raises(ValueError, match=rf"^{name} must be below 1e\+38 m, got "):
-        ask(ground, far)
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("far", [1e20, 1e30, 9e37])
-def test_what_is_nearly_too_far_off_has_finite_answers(ground: Any, far: float) -> None:
-    assert ground.closest_point((0, far, 0)).distance == pytest.approx(far)
-    boxes = [AABB((-far, -1, -far), (far, 1, far)), OBB((1, 0, 1), (far, far, far))]
-    for shape in [*boxes, Sphere((1, 0, 1), far), Capsule((1, 0, 1), (1, far, 1), 1)]:
-        hit = ground.sweep(shape, (0, -far, 0))
-        if hit is not None:
-            assert np.isfinite([hit.fraction, hit.distance, *hit.point, *hit.normal]).all()
-        try:
-            found = ground.contacts(shape)
-        except ValueError as error:
-            assert "at most 100 million cells" in str(error)  # noqa: PT017 of one ground only
-        else:
-            assert np.isfinite(found.penetration).all()
-            assert np.isfinite(found.normal).all()
 
 
 def test_a_surface_is_one_of_its_kinds() -> None:
@@ -242,3 +123,36 @@ def test_depths_of_few_contacts_have_the_bits_of_many() -> None:
         assert few.tobytes() == depths[:count].tobytes()
         assert few.dtype == depths.dtype
         assert not few.flags.writeable
+
+
+def test_touching_counts_and_depths_in_a_solid_do_not() -> None:
+    flat, box = HeightMap(np.zeros((5, 5))), TriangleMesh.box((4, 4, 4), solid=True)
+    assert flat.touches(Sphere((2, 1, 2), 1)) is True
+    assert flat.touches(Sphere((2, np.nextafter(1, 2), 2), 1)) is False
+    assert box.touches(Sphere((0, 3, 0), 1)) is True
+    assert box.touches(Sphere((0, 0, 0), 1)) is False
+    assert box.contains((0, 0, 0))
+    assert box.touches(AABB((2, 0, 0), (3, 1, 1)))
+
+
+@pytest.mark.parametrize(("kind", "most"), [("map", 30), ("mesh", 25), ("ground", 60)])
+def test_where_a_point_is_takes_few_calls(kind: str, most: int) -> None:
+    land, box = HeightMap(np.zeros((9, 9))), TriangleMesh.box((3, 3, 3))
+    surface = {"map": land, "mesh": box, "ground": Ground([land, box])}[kind]
+    for ask in (surface.contains, surface.signed_distance):
+        ask((2.0, 0.5, 3.0))
+        assert calls_of(partial(ask, (2.0, 0.5, 3.0))) <= most
+
+
+def test_types_tell_one_from_many() -> None:
+    surface: Surface = HeightMap(np.zeros((9, 9)))
+    assert_type(surface.touches(Sphere((1, 1, 1), 1)), bool)
+    assert_type(surface.touches(Spheres([(1, 1, 1, 1)])), NDArray[np.bool_])
+    assert_type(surface.touches([(1, 1, 1, 1)]), NDArray[np.bool_])
+    assert_type(surface.touches([Sphere((1, 1, 1), 1)]), NDArray[np.bool_])
+    assert_type(surface.raycast(Ray((1, 9, 1), (0, -1, 0)), 5), RayHit | None)
+    assert_type(surface.raycast((1, 9, 1), (0, -1, 0), max_distance=5), RayHit | None)
+    assert_type(surface.sweep(Sphere((1, 9, 1), 1), (0, -1, 0)), SweepHit | None)
+    assert_type(surface.sweep(Sphere((1, 9, 1), 1), (0, -1, 0), max_distance=5), SweepHit | None)
+    with pytest.raises(TypeError, match="or an origin with a direction"):
+        surface.raycast((1, 9, 1))  # type: ignore[call-overload]
