@@ -84,7 +84,7 @@ class Sensors:
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
             vectors = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
             (longest,) = read_only(limits if len(limits) == 1 else np.tile(limits, len(rows)))
-            found = queries.rays(origins, vectors, longest, len(origins), self._threads)
+            found = queries.rays(origins, vectors, longest, self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
             unknown[rows] = found.unknown.reshape(len(rows), -1)

@@ -105,6 +105,34 @@ def _made_of(arrays: GroundArrays, ints: Int64s, of_meshes: OfMeshes) -> Bytes |
     return materials
 
 
+def many_contacts(
+    arrays: GroundArrays,
+    mask: int,
+    kind: int,
+    rows: Floats,
+    threads: int | None,
+    of_meshes: OfMeshes,
+    keep: str,
+    most: int,
+    room: ContactRoom,
+) -> Contacts:
+    """Return all contacts of rows, or the deepest of each, written to ``room``."""
+    shapes = _ContactRows(arrays, mask, kind, rows, Workers(threads), of_meshes)
+    return shapes.contacts(keep, most, room)
+
+
+def many_contact_counts(
+    arrays: GroundArrays,
+    mask: int,
+    kind: int,
+    rows: Floats,
+    threads: int | None,
+    of_meshes: OfMeshes,
+) -> Int64s:
+    """Return how many triangles each row touches."""
+    return _ContactRows(arrays, mask, kind, rows, Workers(threads), of_meshes).counts()
+
+
 class _Answer(NamedTuple):
     """Contacts with one of several members, ordered by shape.
 
@@ -119,7 +147,7 @@ class _Answer(NamedTuple):
     parts: Int64s
 
 
-class ContactRows:
+class _ContactRows:
     """Many shapes of one kind, one row each, and the arrays of a ground that stay as they are."""
 
     def __init__(

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import inf, isnan
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from pyglm import glm
@@ -28,7 +28,7 @@ from terrain_physics._support.checks import MOST_RESULTS, Floats3
 from terrain_physics._support.threads import Workers
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_buffer import ContactRoom
-from terrain_physics.surface.contacts import ContactRows, few_contacts_in
+from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts, many_contacts
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
 from terrain_physics.surface.limits import refuse_far_row
@@ -172,6 +172,12 @@ class Askable(ABC):
         return None
 
 
+class _Ask(Protocol):
+    """See `Askable.answer`."""
+
+    def __call__(self, mask: int, ask: Callable[..., _Answer], /, *about: Any) -> _Answer: ...
+
+
 class Queries:
     """The answers of a ground.
 
@@ -187,7 +193,10 @@ class Queries:
         The layers of parts that are asked, a bit for each.
     """
 
-    __slots__ = ("keeper", "mask", "source")
+    __slots__ = ("ask", "keeper", "mask", "source")
+
+    ask: _Ask
+    """Answers short questions as `Askable.answer` does; it is at hand, to be quick."""
 
     keeper: Keeper | None
     """What keeps the states of the ground, once there are any."""
@@ -197,6 +206,7 @@ class Queries:
 
     def __init__(self, source: Askable, mask: int = ALL_LAYERS) -> None:
         self.source, self.mask, self.keeper = source, mask, None
+        self.ask = source.answer
 
     def filtered(self, mask: int) -> "Queries":
         """Return the queries of the parts on layers of the mask."""
@@ -213,7 +223,7 @@ class Queries:
         """Return the height at a place."""
         lone = self.source.lone
         if lone is None or self.mask != ALL_LAYERS:
-            return self.source.answer(self.mask, surface_at, self.mask, x, z)[0]
+            return self.ask(self.mask, surface_at, self.mask, x, z)[0]
         with lone.lock:
             heights, cells, _, frame = lone.views
             level: float = _HEIGHT.call(heights, cells, frame, x, z)
@@ -223,27 +233,39 @@ class Queries:
         """Return the normal at a place."""
         lone = self.source.lone
         if lone is None or self.mask != ALL_LAYERS:
-            return glm.vec3(self.source.answer(self.mask, surface_at, self.mask, x, z)[1]) + 0.0
+            return glm.vec3(self.ask(self.mask, surface_at, self.mask, x, z)[1]) + 0.0
         with lone.lock:
             heights, cells, _, frame = lone.views
             return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the heights (n,) at places (n,), (n,)."""
-        with lasting(self.begin_asking) as arrays:
-            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), 0))[0]
+        return self._surface_over(xs, zs, threads, (True, False))[0]
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         """Return the normals (n, 3) at places (n,), (n,)."""
-        with lasting(self.begin_asking) as arrays:
-            return surface_over(arrays, self.mask, xs, zs, threads, (0, len(xs)))[1]
+        return self._surface_over(xs, zs, threads, (False, True))[1]
 
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
         """Return heights and normals of the same moment, even if the ground is edited meanwhile."""
-        with lasting(self.begin_asking) as arrays:
-            return surface_over(arrays, self.mask, xs, zs, threads, (len(xs), len(xs)))
+        return self._surface_over(xs, zs, threads)
+
+    def _surface_over(
+        self, xs: Floats, zs: Floats, threads: int | None, *wanted: tuple[bool, bool]
+    ) -> tuple[Floats, Floats]:
+        return self.asked_of_rows(self._begin_over, surface_over, xs, zs, threads, *wanted)
+
+    def _begin_over(self, mark: Mark) -> GroundArrays:
+        """Return the arrays for heights: of a map by itself without sides, which nobody finds."""
+        lone = self.source.lone
+        if lone is None:
+            return self.begin_asking(mark)
+        with lone.lock:
+            lone.begin_reading(mark)
+            arrays: GroundArrays = lone.ground_arrays
+            return arrays
 
     # Triangles in boxes
 
@@ -262,14 +284,15 @@ class Queries:
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         """Return the first hit of a ray of a unit direction."""
-        return self.source.answer(self.mask, one_ray, self.mask, origin, direction, longest)
+        return self.ask(self.mask, one_ray, self.mask, origin, direction, longest)
 
     def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
+        self, origins: Floats, directions: Floats, longest: Floats, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
-        with lasting(self.begin_asking) as arrays:
-            return many_rays(arrays, self.mask, origins, directions, longest, count, threads)
+        return self.asked_of_rows(
+            self.begin_asking, many_rays, origins, directions, longest, threads
+        )
 
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
@@ -291,9 +314,7 @@ class Queries:
             found = contacts_of_surface(lone, kind, row, keep)
             if source.is_bare:  # nobody edited it meanwhile
                 return found
-        return self.source.answer(
-            self.mask, few_contacts_in, self.mask, kind, row, keep, source.of_meshes
-        )
+        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep, source.of_meshes)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -302,39 +323,38 @@ class Queries:
 
         Those of many rows are written to ``room``.
         """
-        workers = Workers(threads)
+        Workers(threads)  # refuses a value that is no number of threads
         if len(rows) == 1:
             found = self.few_contacts(kind, rows[0].tolist(), keep)
             if found is not None and len(found) <= most:
                 return found
-        with lasting(self.begin_asking) as arrays:
-            shapes = ContactRows(arrays, self.mask, kind, rows, workers, self.source.of_meshes)
-            return shapes.contacts(keep, most, room)
+        of_meshes = self.source.of_meshes
+        return self.asked_of_rows(
+            self.begin_asking, many_contacts, kind, rows, threads, of_meshes, keep, most, room
+        )
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         """Return how many triangles each row touches."""
-        workers = Workers(threads)
+        Workers(threads)
         if len(rows) == 1:
             found = self.few_contacts(kind, rows[0].tolist(), "all")
             if found is not None:
                 return np.array([len(found)], np.int64)
-        with lasting(self.begin_asking) as arrays:
-            return ContactRows(
-                arrays, self.mask, kind, rows, workers, self.source.of_meshes
-            ).counts()
+        of_meshes = self.source.of_meshes
+        return self.asked_of_rows(
+            self.begin_asking, many_contact_counts, kind, rows, threads, of_meshes
+        )
 
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        """Return the first touch of one row (w,) that moves by (1, 3)."""
-        return self.source.answer(self.mask, one_sweep, self.mask, kind, row, motion)
+    def sweep(self, kind: int, row: Sequence[float], motion: Floats3) -> SweepHit | None:
+        """Return the first touch of one shape that moves."""
+        return self.ask(self.mask, one_sweep, self.mask, kind, row, motion)
 
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
+    def sweeps(self, kind: int, rows: Floats, motions: Floats, threads: int | None) -> SweepHits:
         """Return the first touches of moving rows; an array of one row serves for all."""
-        with lasting(self._begin_sweeping) as arrays:
-            return many_sweeps(arrays, self.mask, kind, rows, motions, count, threads)
+        return self.asked_of_rows(self.begin_sweeping, many_sweeps, kind, rows, motions, threads)
 
-    def _begin_sweeping(self, mark: Mark) -> GroundArrays:
+    def begin_sweeping(self, mark: Mark) -> GroundArrays:
+        """Return `ground_arrays` for sweeps, as `begin_asking`."""
         with self.lock:
             arrays = self.begin_asking(mark)
             arrays.find_skins()  # before a mesh goes
@@ -344,32 +364,29 @@ class Queries:
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         """Return the point of the ground closest to a point."""
-        return self.source.answer(self.mask, point_closest, self.mask, point)
+        return self.ask(self.mask, point_closest, self.mask, point)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
-        with lasting(self.begin_asking) as arrays:
-            return points_closest(arrays, self.mask, points, threads)
+        return self.asked_of_rows(self.begin_asking, points_closest, points, threads)
 
     # Inside
 
     def contains(self, points: Floats, threads: int | None) -> Bools:
         """Tell which points (n, 3) are in something solid, or on a surface."""
-        with lasting(self.begin_asking) as arrays:
-            return are_contained(arrays, self.mask, points, threads)
+        return self.asked_of_rows(self.begin_asking, are_contained, points, threads)
 
     def contains_one(self, point: Floats3) -> bool:
         """Tell whether a point is in something solid, or on a surface."""
-        return self.source.answer(self.mask, is_contained, self.mask, point)
+        return self.ask(self.mask, is_contained, self.mask, point)
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
-        with lasting(self.begin_asking) as arrays:
-            return distances_of(arrays, self.mask, points, threads)
+        return self.asked_of_rows(self.begin_asking, distances_of, points, threads)
 
     def signed_distance(self, point: Floats3) -> float:
         """Return the distance of a point to the surface, below 0 in something solid."""
-        return self.source.answer(self.mask, distance_of, self.mask, point)
+        return self.ask(self.mask, distance_of, self.mask, point)
 
     @property
     def triangle_count(self) -> int:
@@ -452,6 +469,16 @@ class Queries:
         """Return the answer to a short question: of `ground_arrays`, and what it is about."""
         return self.source.answer(self.mask, ask, *about)
 
+    def asked_of_rows(
+        self, begin: Callable[[Mark], GroundArrays], ask: Callable[..., _Answer], *about: Any
+    ) -> _Answer:
+        """Return the answers of rows: of the arrays that ``begin`` returns, the mask, and the rest.
+
+        All arrays in what it is about have a row for each answer, or one for all.
+        """
+        with lasting(begin) as arrays:
+            return ask(arrays, self.mask, *about)
+
     def begin_asking(self, mark: Mark) -> GroundArrays:
         """Return `ground_arrays` for a long question, as `begin_reading`."""
         return self.source.begin_asking(mark)
@@ -489,10 +516,10 @@ def surface_at(arrays: GroundArrays, mask: int, x: float, z: float) -> tuple[flo
 
 def surface_over(
     arrays: GroundArrays, mask: int, xs: Floats, zs: Floats, threads: int | None,
-    wanted: tuple[int, int],
+    wanted: tuple[bool, bool] = (True, True),
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Return the heights and the normals at places: so many of each are ``wanted``, all or none."""
-    levels, normals = np.empty((wanted[0], 1)), np.empty((wanted[1], 3))
+    """Return the heights and the normals at places, none of those that are not ``wanted``."""
+    levels, normals = np.empty((len(xs) * wanted[0], 1)), np.empty((len(xs) * wanted[1], 3))
 
     def work(first: int, last: int) -> None:
         _SURFACES.call(arrays.table, mask, xs, zs, first, last, levels, normals)
@@ -541,10 +568,10 @@ def many_rays(
     origins: Floats,
     directions: Floats,
     longest: Floats,
-    count: int,
     threads: int | None,
 ) -> RayHits:
     """Return the first hits of rays of unit directions; an array of one row serves for all."""
+    count = _common_count(origins, directions, longest)
     distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
     whole = np.empty((2, count), np.int64)
 
@@ -560,12 +587,14 @@ def many_rays(
 
 
 def one_sweep(
-    arrays: GroundArrays, mask: int, kind: int, row: Floats, motion: Floats
+    arrays: GroundArrays, mask: int, kind: int, row: Sequence[float], motion: Floats3
 ) -> SweepHit | None:
-    """Return the first touch of one row (w,) that moves by (1, 3)."""
+    """Return the first touch of one shape that moves."""
     arrays.find_skins()
+    shape, way = np.array(row), np.array([motion])
+    shape.flags.writeable = way.flags.writeable = False
     numbers, whole = np.empty(8), np.empty((2, 1), np.int64)
-    _SWEEP.call(arrays.table, mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, whole)
+    _SWEEP.call(arrays.table, mask, kind, shape, way, _ONE_VISIT, 0, 1, numbers, whole)
     distance, fraction, x, y, z, nx, ny, nz = numbers.tolist()
     if isnan(distance):
         return None
@@ -582,10 +611,10 @@ def many_sweeps(
     kind: int,
     rows: Floats,
     motions: Floats,
-    count: int,
     threads: int | None,
 ) -> SweepHits:
     """Return the first touches of moving rows; an array of one row serves for all."""
+    count = _common_count(rows, motions)
     numbers, whole = np.empty(8 * count), np.empty((2, count), np.int64)
     shapes, visits = rows.reshape(-1), _visits_of(arrays, rows if len(rows) == count else motions)
 
@@ -654,6 +683,12 @@ def distances_of(arrays: GroundArrays, mask: int, points: Floats, threads: int |
 
     Workers(threads).run(work, len(points), _SEARCH_COST)
     return distances
+
+
+def _common_count(*columns: Floats) -> int:
+    """Return how many rows all have, where one row serves for all."""
+    counts = [*map(len, columns)]
+    return max(counts) if all(counts) else 0
 
 
 def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:

@@ -464,12 +464,10 @@ class Surface(metaclass=PublicType):
         starts = checks.points("origins", origins)
         units = checks.directions("directions", directions)
         longest = checks.ray_limits("max_distance", max_distance)
-        count = checks.common_length(origins=starts, directions=units, max_distance=longest)
+        checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
         queries = self._filtered(mask)
-        return named(
-            *queries.with_names(lambda: queries.rays(starts, units, longest, count, threads))
-        )
+        return named(*queries.with_names(lambda: queries.rays(starts, units, longest, threads)))
 
     # Contacts
 
@@ -740,12 +738,10 @@ class Surface(metaclass=PublicType):
             along = motion_of(motion, direction, max_distance)
         refuse_far_row("shape", numbers)
         refuse_far_row("motion", along)
-        row, displacement = np.array(numbers), np.array([along])
-        row.flags.writeable = displacement.flags.writeable = False
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         if queries.naming is NO_NAMES:
-            return queries.sweep(kind, row, displacement)
-        return named_hit(*queries.with_names(lambda: queries.sweep(kind, row, displacement)))
+            return queries.sweep(kind, numbers, along)
+        return named_hit(*queries.with_names(lambda: queries.sweep(kind, numbers, along)))
 
     def sweep_many(
         self,
@@ -784,11 +780,11 @@ class Surface(metaclass=PublicType):
         """
         kind, rows = rows_of("shapes", shapes)
         displacements = checks.points("motions", motions)
-        count = checks.common_length(shapes=rows, motions=displacements)
+        checks.common_length(shapes=rows, motions=displacements)
         refuse_far("motions", displacements)
         queries = self._filtered(mask)
         return named(
-            *queries.with_names(lambda: queries.sweeps(kind, rows, displacements, count, threads))
+            *queries.with_names(lambda: queries.sweeps(kind, rows, displacements, threads))
         )
 
     # Closest points

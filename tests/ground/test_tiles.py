@@ -124,7 +124,7 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
         assert surface_at(arrays, ALL_LAYERS, 30.0, 30.0)[0] == 0.0
-        hits = many_rays(arrays, ALL_LAYERS, origins, directions, longest, 1, None)
+        hits = many_rays(arrays, ALL_LAYERS, origins, directions, longest, None)
         assert np.isnan(hits.distance[0])
     assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
 

@@ -67,6 +67,11 @@ class MissingTiles:
         marks[~land.exists] = 0
         return MissingTiles(land, self._bounds, marks.reshape(-1), self.revision)
 
+    @property
+    def has_underside(self) -> bool:
+        """Whether the land has one."""
+        return self._land.thickness < np.inf
+
     # One question
 
     def are_away(self, x: float, z: float, end_x: float, end_z: float, reach: float = 0.0) -> bool:

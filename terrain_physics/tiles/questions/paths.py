@@ -7,8 +7,8 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.tiles.squares import put_square_of_paths
 from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics.surface.shapes import centers_of, extents_of
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
-from terrain_physics.tiles.questions.row_answers import Rows, some_of
 
 _SQUARE = CachedDispatch(put_square_of_paths)
 
@@ -42,15 +42,20 @@ class Paths(NamedTuple):
         """Return the paths of rays."""
         return cls(origins, directions, _POINT)
 
-    def first_missing(
-        self, missing: MissingTiles, rows: Rows, most: Floats, threads: int | None
-    ) -> tuple[Floats, Int64s] | None:
-        """Return where some of the paths come to the first missing tile, and its number, or -1.
+    @classmethod
+    def of_shapes(cls, kind: int, rows: Floats, motions: Floats) -> "Paths":
+        """Return the paths of moving shapes."""
+        return cls(centers_of(kind, rows), motions, extents_of(kind, rows), looks_below=True)
 
-        They are followed up to places ``most`` (m,). None: it is easy to tell that none comes to
+    def first_missing(
+        self, missing: MissingTiles, most: Floats, threads: int | None
+    ) -> tuple[Floats, Int64s] | None:
+        """Return where the paths come to the first missing tile, and its number, or -1.
+
+        They are followed up to places ``most`` (n,). None: it is easy to tell that none comes to
         any.
         """
-        starts, ways, extents = (some_of(rows, values) for values in self[:3])
+        starts, ways, extents = self[:3]
         square = np.empty(4)
         _SQUARE.call(*read_only(*map(np.ascontiguousarray, (starts, ways, most))), square)
         reach = extents[:, ::2].max(axis=0, initial=0.0)
@@ -58,7 +63,7 @@ class Paths(NamedTuple):
         square[2:] += reach
         if not len(most) or missing.are_off(square):
             return None
-        if self.looks_below and not most.all():
+        if self.looks_below and missing.has_underside and not most.all():
             extents = np.broadcast_to(extents, (len(most), 3)).copy()
             extents[most == 0.0, 1] = np.inf
         return missing.first_on(starts, ways, most, extents, threads)

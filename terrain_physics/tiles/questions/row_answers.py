@@ -12,7 +12,6 @@ from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 
 _Values = TypeVar("_Values", bound=NDArray[Any])
 
-Columns = Sequence[NDArray[Any]]
 Rows = Int64s | None
 """Which rows; None: all."""
 
@@ -28,7 +27,7 @@ class RowQuestion(NamedTuple):
     what : str
         The name of the argument with the rows.
     ask : callable
-        Returns the answers of rows as columns, from what is loaded.
+        Returns the answers of rows, from what is loaded: an array, or several.
     need : callable
         Returns for rows with these answers the numbers of the missing tiles that each needs next,
         -1 where it needs none; None if no row needs any.
@@ -37,12 +36,12 @@ class RowQuestion(NamedTuple):
     """
 
     what: str
-    ask: Callable[[Rows], Columns]
-    need: Callable[[MissingTiles, Rows, Columns], Int64s | None]
+    ask: Callable[[Rows], Any]
+    need: Callable[[MissingTiles, Rows, Any], Int64s | None]
     version: Callable[[], int]
 
 
-def answered(tiles: LandTiles, question: RowQuestion) -> Columns:
+def answered(tiles: LandTiles, question: RowQuestion) -> Any:
     """Return the answers of all rows, once none of them needs a missing tile."""
     for _ in range(_ATTEMPTS):
         version = question.version()
@@ -57,7 +56,7 @@ def answered(tiles: LandTiles, question: RowQuestion) -> Columns:
     return answer
 
 
-def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Columns, Rows]:
+def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Any, Rows]:
     """Return the answers of rows from what is loaded, and the tile that each needs next, or -1.
 
     None: no row needs any.
@@ -69,7 +68,7 @@ def _asked(tiles: LandTiles, question: RowQuestion, rows: Rows) -> tuple[Columns
 
 
 def _settle(
-    tiles: LandTiles, question: RowQuestion, answer: Columns, rows: Int64s, needed: Int64s
+    tiles: LandTiles, question: RowQuestion, answer: Any, rows: Int64s, needed: Int64s
 ) -> None:
     """Bring the tiles that rows need, and write their answers: a slice at a time if many.
 
@@ -89,12 +88,17 @@ def _settle(
             tiles.refuse_more(len(brought), question.what)
             tiles.bring(sorted(brought))  # the earlier ones are to stay
             some, next_needed = _asked(tiles, question, rows)
-            for values, new in zip(answer, some, strict=True):
-                values[rows] = new
+            for values, new in zip(_columns(answer), _columns(some), strict=True):
+                if len(values):  # else these were not asked for
+                    values[rows] = new
             if next_needed is None:
                 break
             pending = next_needed >= 0
             rows, needed = rows[pending], next_needed[pending]
+
+
+def _columns(answer: Any) -> Sequence[NDArray[Any]]:
+    return answer if isinstance(answer, tuple) else (answer,)
 
 
 def some_of(rows: Rows, values: _Values) -> _Values:

@@ -7,71 +7,43 @@ of their paths, by the boxes of the tiles, up to the first hit.
 With "wait", nothing is read, and rays and sweeps tell where they come to a missing tile's box.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from math import inf
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from pyglm import glm
 
-from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.tiles.squares import put_square_of_shapes
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.surface.contact_buffer import ContactRoom
-from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import (
-    ClosestPoint,
-    ClosestPoints,
-    Contacts,
-    RayHit,
-    RayHits,
-    SweepHit,
-    SweepHits,
-    Triangles,
-)
-from terrain_physics.surface.shapes import (
-    Shape,
-    box_of,
-    centers_of,
-    extents_of,
-    for_kernels,
-    row_of,
-)
+from terrain_physics.surface.contacts import few_contacts_in, many_contacts
+from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.queries import Queries, many_sweeps
+from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
-from terrain_physics.tiles.questions.paths import Paths
-from terrain_physics.tiles.questions.row_answers import (
-    Columns,
-    RowQuestion,
-    Rows,
-    answered,
-    some_of,
+from terrain_physics.tiles.questions.needs import (
+    AROUND,
+    AS_ROWS,
+    OF_ROWS,
+    ON_PATHS,
+    as_rows,
+    boxes_of,
+    under_boxes,
 )
-from terrain_physics.tiles.questions.unknown_hits import (
-    only_of,
-    with_unknown,
-)
+from terrain_physics.tiles.questions.row_answers import RowQuestion, Rows, answered, some_of
+from terrain_physics.tiles.questions.unknown_hits import only_of, with_unknown
 
 LAND = 0
 """The key of the land in its ground."""
 
-_SQUARE = CachedDispatch(put_square_of_shapes)
-
 _Answer = TypeVar("_Answer")
-_Hits = TypeVar("_Hits", RayHits, SweepHits)
 
 # So often rays are cast again if tiles come and go meanwhile.
 _ATTEMPTS = 3
-
-# Half the size of what is asked at a place: whatever the height.
-_PLACE, _STILL = np.array([[0.0, inf, 0.0]]), np.zeros((1, 3))
-for _values in (_PLACE, _STILL):
-    _values.setflags(write=False)
 
 
 class TiledQueries(Queries):
@@ -103,6 +75,7 @@ class TiledQueries(Queries):
         super().__init__(parts, mask)
         self._supply, self._tiles = supply, LandTiles(supply) if tiles is None else tiles
         self.streaming = cast("Streaming", supply)
+        self.ask = self._ask_one
 
     def filtered(self, mask: int) -> "TiledQueries":
         queries = TiledQueries(self.source, self._supply, mask, self._tiles)
@@ -119,298 +92,99 @@ class TiledQueries(Queries):
         """Whether questions load what they need."""
         return not self._tiles.waits and self._asks_land
 
+    # The three ways to need tiles
+
     def _over(
         self, boxes: Callable[[MissingTiles], Floats | None], what: str, ask: Callable[[], _Answer]
     ) -> _Answer:
-        """Return an answer from all tiles under boxes (n, 4): least x and z, greatest ones.
-
-        ``boxes`` returns None where it is easy to tell that nothing is missing there.
-        """
+        """Return an answer from all tiles under boxes, see `needs.under_boxes`."""
         tiles, loads = self._tiles, self._loads
         while True:
             missing = tiles.now()
-            needed = _under(missing, boxes) if loads else []
+            needed = under_boxes(missing, boxes(missing)) if loads else []
             if needed:
                 tiles.refuse_more(len(needed), what)
                 tiles.bring(needed)
                 continue
             answer = ask()
             changed = missing.or_changed()
-            if changed is missing or not loads or not _under(changed, boxes):
+            if changed is missing or not loads or not under_boxes(changed, boxes(changed)):
                 return answer
 
-    def _rows(
-        self,
-        what: str,
-        ask: Callable[[Rows], Columns],
-        need: Callable[[MissingTiles, Rows, Columns], Int64s | None],
-    ) -> Columns:
-        """Return the answers of rows, see `RowQuestion`."""
-        if not self._loads:
-            return ask(None)
-        return answered(self._tiles, RowQuestion(what, ask, need, lambda: self.version))
+    def _over_shapes(self, kind: int, rows: Floats, ask: Callable[[], _Answer]) -> _Answer:
+        return self._over(lambda missing: boxes_of(missing, kind, rows), "shapes", ask)
 
-    # Places
+    def _of_rows(
+        self, what: str, begin: Callable[[Mark], GroundArrays], many: Callable[..., Any],
+        *about: Any,
+    ) -> Any:  # fmt: skip
+        """Return the answers of rows, each from the tiles that it needs."""
 
-    def height(self, x: float, z: float) -> float:
-        missing = self._tiles.now()
-        if missing.are_away(x, z, x, z):
-            level = super().height(x, z)
-            if missing.or_changed() is missing:
-                return level
-        box = np.array([[x, z, x, z]])
-        return self._over(lambda _: box, "x and z", lambda: Queries.height(self, x, z))
+        def some(rows: Rows) -> list[Any]:
+            return [some_of(rows, own) if isinstance(own, np.ndarray) else own for own in about]
 
-    def normal(self, x: float, z: float) -> glm.vec3:
-        xs, zs = read_only(np.array([x]), np.array([z]))
-        return glm.vec3(*self.normals(xs, zs, None)[0].tolist()) + 0.0
+        def ask(rows: Rows) -> Any:
+            return Queries.asked_of_rows(self, begin, many, *some(rows))
 
-    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs), some_of(rows, zs)
-            return (Queries.heights(self, x, z, threads),)
+        def need(missing: MissingTiles, rows: Rows, answer: Any) -> Int64s | None:
+            return OF_ROWS[many].tiles(missing, answer, *some(rows))
 
-        return self._at(xs, zs, threads, ask)[0]
+        if self._loads:
+            return answered(self._tiles, RowQuestion(what, ask, need, lambda: self.version))
+        if many in ON_PATHS and self._asks_land:
+            return self._known_hits(many, partial(ask, None), *about)
+        return ask(None)
 
-    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs), some_of(rows, zs)
-            return (Queries.normals(self, x, z, threads),)
-
-        return self._at(xs, zs, threads, ask)[0]
-
-    def heights_and_normals(
-        self, xs: Floats, zs: Floats, threads: int | None
-    ) -> tuple[Floats, Floats]:
-        def ask(rows: Rows) -> Columns:
-            x, z = some_of(rows, xs), some_of(rows, zs)
-            return Queries.heights_and_normals(self, x, z, threads)
-
-        levels, normals = self._at(xs, zs, threads, ask)
-        return levels, normals
-
-    def _at(
-        self, xs: Floats, zs: Floats, threads: int | None, ask: Callable[[Rows], Columns]
-    ) -> Columns:
-        """Return answers at places."""
-
-        def need(missing: MissingTiles, rows: Rows, _: Columns) -> Int64s | None:
-            x, z = some_of(rows, xs), some_of(rows, zs)
-            return _under_each(missing, x, z, _PLACE, threads)
-
-        return self._rows("x and z", ask, need)
-
-    # Triangles in boxes
-
-    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
-        return self._over(
-            lambda _: box, "aabb", lambda: Queries.triangles_in(self, lower, upper, most)
-        )
-
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
-        return self._over(
-            lambda _: squares, "boxes", lambda: Queries.triangle_ids_in(self, boxes, most)
-        )
-
-    # Rays
-
-    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        missing, hit = self._tiles.now(), super().ray(origin, direction, longest)
-        (x, _, z), (dx, _, dz) = origin, direction
-        length, changed = longest if hit is None else hit.distance, missing.or_changed()
-        end_x, end_z = x + (length * dx if dx else 0.0), z + (length * dz if dz else 0.0)
-        if changed.are_away(x, z, end_x, end_z) or not self._asks_land:
-            return hit
-        starts, ways, far = read_only(
-            np.array([origin]), np.array([direction]), np.array([longest])
-        )
-        return only_of(RayHit, self._rays("ray", starts, ways, far, 1, 1))
-
-    def rays(
-        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
-    ) -> RayHits:
-        return self._rays("origins", origins, directions, longest, count, threads)
-
-    def _rays(
-        self, what: str, origins: Floats, directions: Floats, longest: Floats, count: int,
-        threads: int | None,
-    ) -> RayHits:  # fmt: skip
-        def ask(rows: Rows) -> RayHits:
-            number = count if rows is None else len(rows)
-            starts, ways, far = (some_of(rows, own) for own in (origins, directions, longest))
-            return Queries.rays(self, starts, ways, far, number, threads)
-
-        def most(rows: Rows, hits: RayHits) -> Floats:
-            return np.asarray(np.fmin(hits.distance, some_of(rows, longest)))
-
-        paths = partial(Paths.of_rays, origins, directions)
-        return self._first_hits(what, paths, ask, most, threads)
-
-    def _first_hits(
-        self,
-        what: str,
-        paths: Callable[[], Paths],
-        ask: Callable[[Rows], _Hits],
-        most: Callable[[Rows, _Hits], Floats],
-        threads: int | None,
-    ) -> _Hits:
-        """Return the first hits on paths, which are followed up to places ``most`` from there."""
-        if self._tiles.waits and self._asks_land:
-            return self._known_hits(paths, ask, most, threads)
-
-        def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
-            hits = cast("_Hits", columns)
-            found = paths().first_missing(missing, rows, most(rows, hits), threads)
-            return None if found is None else found[1]
-
-        return cast("_Hits", self._rows(what, ask, need))
-
-    def _known_hits(
-        self,
-        paths: Callable[[], Paths],
-        ask: Callable[[Rows], _Hits],
-        most: Callable[[Rows, _Hits], Floats],
-        threads: int | None,
-    ) -> _Hits:
+    def _known_hits(self, many: Any, ask: Callable[[], Any], *about: Any) -> Any:
         """Return the first hits on paths as far as it is known that there is nothing before."""
         attempts = _ATTEMPTS
         while True:
             attempts -= 1
-            missing, hits = self._tiles.now(), ask(None)
+            missing, hits = self._tiles.now(), ask()
             changed = missing.or_changed()
             if changed.are_none:
                 return hits
-            found = paths().first_missing(changed, None, most(None, hits), threads)
+            paths, ends = ON_PATHS[many](hits, *about)
+            paths = paths._replace(looks_below=False)
+            found = paths.first_missing(changed, ends, about[-1])
             if found is None:
                 return hits
             if changed is missing or not attempts:
-                return with_unknown(hits, paths(), self._supply.tile_bounds, *found)
+                return with_unknown(hits, paths, self._supply.tile_bounds, *found)
 
-    # Shapes
+    # Questions
 
-    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        missing, (kind, row) = self._tiles.now(), row_of("shapes", shape)
-        if missing.are_none or missing.are_away(*_square_of_row(kind, row)):
-            found = super().contacts_of_one(shape, keep, most)
-            if missing.or_changed() is missing:
-                return found
-        rows = np.array([row])
-        return self._over(
-            lambda _: _boxes_of_shapes(kind, rows),
-            "shapes",
-            lambda: Queries.contacts_of_one(self, shape, keep, most),
-        )
+    def _ask_one(self, mask: int, ask: Callable[..., Any], *about: Any) -> Any:
+        missing, answer = self._tiles.now(), self.source.answer(mask, ask, *about)
+        changed = missing.or_changed()
+        if changed.are_none or changed.are_away(*AROUND[ask](answer, *about)):
+            return answer
+        if not self._asks_land:
+            return answer
+        if ask is few_contacts_in:
+            kind, row = about[1:3]
+            again = partial(self.source.answer, mask, ask, *about)
+            return self._over_shapes(kind, np.array([row]), again)
+        what, many = AS_ROWS[ask]
+        begin = self.begin_sweeping if many is many_sweeps else self.begin_asking
+        return only_of(self._of_rows(what, begin, many, *as_rows(*about[1:])))
 
-    def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
-    ) -> Contacts:
-        def boxes(missing: MissingTiles) -> Floats | None:
-            return None if _are_off_shapes(missing, kind, rows) else _boxes_of_shapes(kind, rows)
+    def asked_of_rows(
+        self, begin: Callable[[Mark], GroundArrays], ask: Callable[..., _Answer], *about: Any
+    ) -> _Answer:
+        if ask is many_contacts:
+            asked = partial(Queries.asked_of_rows, self, begin, ask, *about)
+            return self._over_shapes(about[0], about[1], asked)
+        answer: _Answer = self._of_rows(OF_ROWS[ask].what, begin, ask, *about)
+        return answer
 
-        return self._over(
-            boxes,
-            "shapes",
-            lambda: Queries.contacts(self, kind, rows, keep, threads, most, room),
-        )
+    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
+        box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
+        return self._over(lambda _: box, "aabb", partial(super().triangles_in, lower, upper, most))
 
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
-        def ask(some: Rows) -> Columns:
-            return (Queries.contact_counts(self, kind, some_of(some, rows), threads),)
-
-        def need(missing: MissingTiles, some: Rows, _: Columns) -> Int64s | None:
-            shapes = some_of(some, rows)
-            if _are_off_shapes(missing, kind, shapes):
-                return None
-            x, _, z = centers_of(kind, shapes).T
-            extents = extents_of(kind, shapes) * (1.0, 0.0, 1.0) + _PLACE
-            return _under_each(missing, x, z, extents, threads)
-
-        return np.asarray(self._rows("shapes", ask, need)[0])
-
-    def _ways_of(self, kind: int, rows: Floats, motions: Floats) -> Paths:
-        """Return the paths of moving shapes."""
-        tiles = self._tiles
-        has_underside = not tiles.waits and tiles.land.thickness < inf
-        return Paths(centers_of(kind, rows), motions, extents_of(kind, rows), has_underside)
-
-    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        missing, hit = self._tiles.now(), super().sweep(kind, row, motion)
-        square = _square_of_row(kind, row.tolist(), motion, 1.0 if hit is None else hit.fraction)
-        if missing.or_changed().are_away(*square) or not self._asks_land:
-            return hit
-        return only_of(SweepHit, self._sweeps("shape", kind, row[np.newaxis], motion, 1, 1))
-
-    def sweeps(
-        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        return self._sweeps("shapes", kind, rows, motions, count, threads)
-
-    def _sweeps(
-        self, what: str, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
-    ) -> SweepHits:
-        def ask(some: Rows) -> SweepHits:
-            number = count if some is None else len(some)
-            shapes, ways = some_of(some, rows), some_of(some, motions)
-            return Queries.sweeps(self, kind, shapes, ways, number, threads)
-
-        def most(_: Rows, hits: SweepHits) -> Floats:
-            return np.asarray(np.fmin(hits.fraction, 1.0))
-
-        ways = partial(self._ways_of, kind, rows, motions)
-        return self._first_hits(what, ways, ask, most, threads)
-
-    # Closest points
-
-    def closest_point(self, point: Floats3) -> ClosestPoint:
-        missing, found, (x, _, z) = self._tiles.now(), super().closest_point(point), point
-        if missing.or_changed().are_away(x, z, x, z, found.distance) or not self._loads:
-            return found
-        (rows,) = read_only(np.array([point]))
-        return cast("ClosestPoint", only_of(ClosestPoint, self._closest_points("point", rows, 1)))
-
-    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        return self._closest_points("points", points, threads)
-
-    def _closest_points(self, what: str, points: Floats, threads: int | None) -> ClosestPoints:
-        def ask(rows: Rows) -> ClosestPoints:
-            return Queries.closest_points(self, some_of(rows, points), threads)
-
-        def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
-            distances = cast("ClosestPoints", columns).distance
-            return _nearest(missing, some_of(rows, points), distances, threads)
-
-        return cast("ClosestPoints", self._rows(what, ask, need))
-
-    # Inside
-
-    def contains(self, points: Floats, threads: int | None) -> Bools:
-        def ask(rows: Rows) -> Columns:
-            return (Queries.contains(self, some_of(rows, points), threads),)
-
-        xs, _, zs = points.T
-        return np.asarray(self._at(xs, zs, threads, ask)[0])
-
-    def contains_one(self, point: Floats3) -> bool:
-        return bool(self.contains(read_only(np.array([point]))[0], None)[0])  # some may be missing
-
-    def signed_distance(self, point: Floats3) -> float:
-        return float(self.signed_distances(read_only(np.array([point]))[0], None)[0])
-
-    def signed_distances(self, points: Floats, threads: int | None) -> Floats:
-        def ask(rows: Rows) -> Columns:
-            return (Queries.signed_distances(self, some_of(rows, points), threads),)
-
-        def need(missing: MissingTiles, rows: Rows, columns: Columns) -> Int64s | None:
-            places = some_of(rows, points)
-            near = _nearest(missing, places, np.abs(columns[0]), threads)
-            if near is None:
-                return None
-            below = _under_each(missing, places[:, 0], places[:, 2], _PLACE, threads)
-            return near if below is None else np.where(below < 0, near, below)
-
-        return np.asarray(self._rows("points", ask, need)[0])
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
+        squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
+        return self._over(lambda _: squares, "boxes", partial(super().triangle_ids_in, boxes, most))
 
     # For characters
 
@@ -426,11 +200,11 @@ class TiledQueries(Queries):
     ) -> tuple[Int64s, Bytes, Bools]:
         """Return as of all grounds; with "wait" it is not known what a missing tile is made of."""
 
-        def ask(rows: Rows) -> Columns:
+        def ask(rows: Rows) -> Any:
             own = some_of(rows, parts), some_of(rows, triangles), some_of(rows, points)
             return Queries.triangles_at(self, *own)
 
-        def need(missing: MissingTiles, rows: Rows, _: Columns) -> Int64s | None:
+        def need(missing: MissingTiles, rows: Rows, _: Any) -> Int64s | None:
             part, triangle = some_of(rows, parts), some_of(rows, triangles)
             return missing.of_ids(np.where(part == LAND, triangle, -1))
 
@@ -444,61 +218,3 @@ class TiledQueries(Queries):
         if needed is not None:
             materials[needed >= 0], known[needed >= 0] = 0, False
         return ids, materials, known
-
-
-def _square_around(xs: Floats, zs: Floats, far: float) -> Floats:
-    """Return the square (4,) around places, as far as that around each."""
-    return np.array([xs.min() - far, zs.min() - far, xs.max() + far, zs.max() + far])
-
-
-def _under(missing: MissingTiles, boxes: Callable[[MissingTiles], Floats | None]) -> list[int]:
-    """Return the numbers of missing tiles under boxes."""
-    if missing.are_none or (found := boxes(missing)) is None:
-        return []
-    numbers: list[int] = missing.under(found).tolist()
-    return numbers
-
-
-def _under_each(
-    missing: MissingTiles, xs: Floats, zs: Floats, extents: Floats, threads: int | None
-) -> Int64s | None:
-    """Return the number of a missing tile at each place (n,), or -1; None: there are none near."""
-    far = float(extents[:, ::2].max(initial=0.0))
-    if not len(xs) or missing.are_off(_square_around(xs, zs, far)):
-        return None
-    starts, still = np.column_stack([xs, np.zeros(len(xs)), zs]), np.zeros(len(xs))
-    return missing.first_on(starts, _STILL, still, extents, threads)[1]
-
-
-def _nearest(
-    missing: MissingTiles, points: Floats, within: Floats, threads: int | None
-) -> Int64s | None:
-    """Return the nearest missing tile of each point up to a distance, or -1; None: none is near."""
-    if not len(points):
-        return None
-    if missing.are_off(_square_around(points[:, 0], points[:, 2], float(within.max()))):
-        return None
-    return missing.nearest(points, within, threads)
-
-
-def _are_off_shapes(missing: MissingTiles, kind: int, rows: Floats) -> bool:
-    """Tell whether missing tiles are away from a square around shapes."""
-    square = np.empty(4)
-    _SQUARE.call(kind, for_kernels(rows), len(rows), square)
-    return not len(rows) or missing.are_off(square)
-
-
-def _boxes_of_shapes(kind: int, rows: Floats) -> Floats:
-    """Return the boxes (n, 4) under shapes: least x and z, greatest ones."""
-    places, extents = centers_of(kind, rows)[:, ::2], extents_of(kind, rows)[:, ::2]
-    return np.concatenate([places - extents, places + extents], axis=1)
-
-
-def _square_of_row(
-    kind: int, row: Sequence[float], motion: Floats = _STILL, part: float = 1.0
-) -> tuple[float, float, float, float]:
-    """Return a square around a shape, or a shape that moves by a part of (1, 3)."""
-    (x0, _, z0), (x1, _, z1) = box_of(kind, row)
-    way_x, _, way_z = motion[0].tolist()
-    x, z = part * way_x, part * way_z
-    return x0 + min(x, 0.0), z0 + min(z, 0.0), x1 + max(x, 0.0), z1 + max(z, 0.0)

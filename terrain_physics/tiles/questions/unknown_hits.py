@@ -8,6 +8,7 @@ from pyglm import glm
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.surface.results import (
     ClosestPoint,
+    ClosestPoints,
     RayHit,
     RayHits,
     SweepHit,
@@ -18,7 +19,7 @@ from terrain_physics.surface.results import (
 from terrain_physics.tiles.questions.paths import Paths
 from terrain_physics.tiles.questions.tile_bounds import TileBounds
 
-_Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
+_KINDS: dict[Any, Any] = {RayHits: RayHit, SweepHits: SweepHit, ClosestPoints: ClosestPoint}
 _Hits = TypeVar("_Hits", RayHits, SweepHits)
 
 
@@ -42,8 +43,13 @@ def with_unknown(
     return marked(hits, numbers >= 0)
 
 
-def only_of(kind: type[_Hit], rows: Any) -> _Hit | None:
-    """Return the only one of the answers to many questions as a hit, None if it is none."""
+def only_of(rows: Any) -> Any:
+    """Return the only one of the answers to many questions as the answer to one."""
+    if isinstance(rows, np.ndarray):
+        return rows.item() if rows.ndim == 1 else tuple(rows[0].tolist())
+    kind = _KINDS.get(type(rows))
+    if kind is None:
+        return tuple(map(only_of, rows))
     if np.isnan(rows.distance[0]):
         return None
     parts: list[Any] = [own.item() if own.ndim == 1 else glm.vec3(*own[0].tolist()) for own in rows]

@@ -90,7 +90,7 @@ def materials_under(queries: Queries, points: Floats, threads: int | None) -> By
     """Return the materials (n,) of the ground below positions at rest; 0 where there is none."""
     starts = points + np.array([0.0, _RAISED, 0.0])
     starts, down, longest = read_only(starts, np.array([[0.0, -1.0, 0.0]]), np.full(1, math.inf))
-    return queries.rays(starts, down, longest, len(points), threads).material
+    return queries.rays(starts, down, longest, threads).material
 
 
 def position_of(name: str, value: Any) -> tuple[float, float | None, float]:

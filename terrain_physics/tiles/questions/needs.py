@@ -1,0 +1,225 @@
+"""Which tiles a question needs: those under boxes, the first on paths, or the nearest ones.
+
+Each question of `Queries` is here by the function that answers it, but for those that list
+triangles and name them. What it is about has the order of that function's arguments.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.tiles.squares import put_square_of_shapes
+from terrain_physics._kernels.types import Floats, Int64s, read_only
+from terrain_physics._support.checks import Floats3
+from terrain_physics.surface import queries
+from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts
+from terrain_physics.surface.results import (
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+)
+from terrain_physics.surface.shapes import box_of, centers_of, extents_of, for_kernels
+from terrain_physics.tiles.questions.missing_tiles import MissingTiles
+from terrain_physics.tiles.questions.paths import Paths
+
+_SQUARE = CachedDispatch(put_square_of_shapes)
+
+# Half the size of what is asked at a place: whatever the height.
+_PLACE, _STILL = np.array([[0.0, inf, 0.0]]), np.zeros((1, 3))
+for _values in (_PLACE, _STILL):
+    _values.setflags(write=False)
+
+_Line = tuple[float, ...]  # x and z, x and z of its end, how far around it: see `are_away`
+
+
+class OfRows(NamedTuple):
+    """How rows need tiles.
+
+    Attributes
+    ----------
+    what : str
+        The name of the argument with the rows.
+    tiles : callable
+        Returns for each row the number of a missing tile that it needs next, -1 where it needs
+        none; None if it is easy to tell that no row needs any. It is given the missing tiles and
+        the answers.
+    """
+
+    what: str
+    tiles: Callable[..., Int64s | None]
+
+
+def under_boxes(missing: MissingTiles, boxes: Floats | None) -> list[int]:
+    """Return the numbers of all missing tiles under boxes (n, 4), which a question needs at once.
+
+    A box is least x and z, greatest x and z. None: it is easy to tell that nothing is missing.
+    """
+    if boxes is None or missing.are_none:
+        return []
+    numbers: list[int] = missing.under(boxes).tolist()
+    return numbers
+
+
+def boxes_of(missing: MissingTiles, kind: int, rows: Floats) -> Floats | None:
+    """Return the boxes (n, 4) under shapes; None: missing tiles are away from them."""
+    if _are_off_shapes(missing, kind, rows):
+        return None
+    places, extents = centers_of(kind, rows)[:, ::2], extents_of(kind, rows)[:, ::2]
+    return np.concatenate([places - extents, places + extents], axis=1)
+
+
+def _are_off_shapes(missing: MissingTiles, kind: int, rows: Floats) -> bool:
+    """Tell whether missing tiles are away from a square around shapes."""
+    square = np.empty(4)
+    _SQUARE.call(kind, for_kernels(rows), len(rows), square)
+    return not len(rows) or missing.are_off(square)
+
+
+def _square_around(xs: Floats, zs: Floats, far: float) -> Floats:
+    """Return the square (4,) around places, as far as that around each."""
+    return np.array([xs.min() - far, zs.min() - far, xs.max() + far, zs.max() + far])
+
+
+def _under_each(
+    missing: MissingTiles, xs: Floats, zs: Floats, extents: Floats, threads: int | None
+) -> Int64s | None:
+    far = float(extents[:, ::2].max(initial=0.0))
+    if not len(xs) or missing.are_off(_square_around(xs, zs, far)):
+        return None
+    starts, still = np.column_stack([xs, np.zeros(len(xs)), zs]), np.zeros(len(xs))
+    return missing.first_on(starts, _STILL, still, extents, threads)[1]
+
+
+def _under_shapes(
+    missing: MissingTiles, _: Int64s, kind: int, rows: Floats, threads: int | None, *_more: Any
+) -> Int64s | None:
+    if _are_off_shapes(missing, kind, rows):
+        return None
+    x, _y, z = centers_of(kind, rows).T
+    extents = extents_of(kind, rows) * (1.0, 0.0, 1.0) + _PLACE
+    return _under_each(missing, x, z, extents, threads)
+
+
+def _nearest(
+    missing: MissingTiles, within: Floats, points: Floats, threads: int | None
+) -> Int64s | None:
+    """Return the nearest missing tile of each point up to a distance."""
+    if not len(points):
+        return None
+    if missing.are_off(_square_around(points[:, 0], points[:, 2], float(within.max()))):
+        return None
+    return missing.nearest(points, within, threads)
+
+
+def _nearest_and_under(
+    missing: MissingTiles, distances: Floats, points: Floats, threads: int | None
+) -> Int64s | None:
+    near = _nearest(missing, np.abs(distances), points, threads)
+    if near is None:
+        return None
+    below = _under_each(missing, points[:, 0], points[:, 2], _PLACE, threads)
+    return near if below is None else np.where(below < 0, near, below)
+
+
+def _on_rays(
+    hits: RayHits, origins: Floats, directions: Floats, longest: Floats, _: int | None
+) -> tuple[Paths, Floats]:
+    return Paths.of_rays(origins, directions), np.fmin(hits.distance, longest)
+
+
+def _on_sweeps(
+    hits: SweepHits, kind: int, rows: Floats, motions: Floats, _: int | None
+) -> tuple[Paths, Floats]:
+    return Paths.of_shapes(kind, rows, motions), np.fmin(hits.fraction, 1.0)
+
+
+ON_PATHS: dict[Any, Callable[..., tuple[Paths, Floats]]] = {
+    queries.many_rays: _on_rays,
+    queries.many_sweeps: _on_sweeps,
+}
+"""The paths on which unknown ground is told, up to the hits, and the multiples of their ways."""
+
+
+def _first_on(
+    on: Callable[..., tuple[Paths, Floats]], missing: MissingTiles, hits: Any, *about: Any
+) -> Int64s | None:
+    paths, ends = on(hits, *about)
+    found = paths.first_missing(missing, ends, about[-1])
+    return None if found is None else found[1]
+
+
+OF_ROWS = {
+    queries.surface_over: OfRows(
+        "x and z",
+        lambda missing, _, xs, zs, threads, *_more: _under_each(missing, xs, zs, _PLACE, threads),
+    ),
+    queries.are_contained: OfRows(
+        "x and z",
+        lambda missing, _, points, threads: _under_each(
+            missing, points[:, 0], points[:, 2], _PLACE, threads
+        ),
+    ),
+    many_contact_counts: OfRows("shapes", _under_shapes),
+    queries.many_rays: OfRows("origins", partial(_first_on, _on_rays)),
+    queries.many_sweeps: OfRows("shapes", partial(_first_on, _on_sweeps)),
+    queries.points_closest: OfRows(
+        "points",
+        lambda missing, found, points, threads: _nearest(missing, found.distance, points, threads),
+    ),
+    queries.distances_of: OfRows("points", _nearest_and_under),
+}
+
+
+def _around_ray(
+    hit: RayHit | None, _: int, origin: Floats3, direction: Floats3, longest: float
+) -> _Line:
+    (x, _y, z), (dx, _dy, dz) = origin, direction
+    length = longest if hit is None else hit.distance
+    return x, z, x + (length * dx if dx else 0.0), z + (length * dz if dz else 0.0)
+
+
+def _around_shape(_: Any, _mask: int, kind: int, row: Sequence[float], *_more: Any) -> _Line:
+    (x0, _y, z0), (x1, _y1, z1) = box_of(kind, row)
+    return x0, z0, x1, z1
+
+
+def _around_sweep(
+    hit: SweepHit | None, mask: int, kind: int, row: Sequence[float], motion: Floats3
+) -> _Line:
+    x0, z0, x1, z1 = _around_shape(hit, mask, kind, row)
+    part, (way_x, _, way_z) = 1.0 if hit is None else hit.fraction, motion
+    x, z = part * way_x, part * way_z
+    return x0 + min(x, 0.0), z0 + min(z, 0.0), x1 + max(x, 0.0), z1 + max(z, 0.0)
+
+
+AROUND: dict[Any, Callable[..., _Line]] = {
+    queries.surface_at: lambda _, _mask, x, z: (x, z, x, z),
+    queries.one_ray: _around_ray,
+    few_contacts_in: _around_shape,
+    queries.one_sweep: _around_sweep,
+    queries.point_closest: lambda hit, _, at: (at[0], at[2], at[0], at[2], hit.distance),
+    queries.is_contained: lambda _, _mask, at: (at[0], at[2], at[0], at[2]),
+    queries.distance_of: lambda found, _, at: (at[0], at[2], at[0], at[2], abs(found)),
+}
+"""What a question about one is near, as `MissingTiles.are_away` takes it, once it is answered."""
+
+
+AS_ROWS: dict[Any, tuple[str, Callable[..., Any]]] = {
+    queries.surface_at: ("x and z", queries.surface_over),
+    queries.one_ray: ("ray", queries.many_rays),
+    queries.one_sweep: ("shape", queries.many_sweeps),
+    queries.point_closest: ("point", queries.points_closest),
+    queries.is_contained: ("x and z", queries.are_contained),
+    queries.distance_of: ("points", queries.distances_of),
+}
+"""The name of the argument of a question about one, and what asks the same of rows."""
+
+
+def as_rows(*about: Any) -> tuple[Any, ...]:
+    """Return what a question about one is about as that of rows: arrays of one row, one thread."""
+    return *(own if isinstance(own, int) else read_only(np.array([own]))[0] for own in about), 1
