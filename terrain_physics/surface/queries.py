@@ -16,6 +16,7 @@ from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
 from terrain_physics._kernels.ground.sweeps import sweep_rows
+from terrain_physics._kernels.ground.triangles import put_triangles, triangle_at
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.mesh.parts import ID_BITS
@@ -61,6 +62,9 @@ _SWEEP = CachedDispatch(sweep_rows)
 _INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(inside.contains_rows)
 _DISTANCE = CachedDispatch(inside.signed_distance_one)
 _DISTANCES = CachedDispatch(inside.signed_distance_rows)
+
+_TRIANGLE = CachedDispatch(triangle_at)
+_TRIANGLES = CachedDispatch(put_triangles)
 
 # Nanoseconds for one question on one thread, roughly; for one to maps alone.
 _RAY_COST, _SEARCH_COST, _POINT_COST = 300, 1_500, 8
@@ -156,20 +160,6 @@ class Askable(ABC):
     @abstractmethod
     def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         """See `Queries`."""
-
-    @abstractmethod
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
-        """See `Queries`."""
-
-    @abstractmethod
-    def triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes, Bools]:
-        """See `Queries`."""
-
-    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
-        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
-        return None
 
 
 class _Ask(Protocol):
@@ -314,7 +304,7 @@ class Queries:
             found = contacts_of_surface(lone, kind, row, keep)
             if source.is_bare:  # nobody edited it meanwhile
                 return found
-        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep, source.of_meshes)
+        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -328,9 +318,8 @@ class Queries:
             found = self.few_contacts(kind, rows[0].tolist(), keep)
             if found is not None and len(found) <= most:
                 return found
-        of_meshes = self.source.of_meshes
         return self.asked_of_rows(
-            self.begin_asking, many_contacts, kind, rows, threads, of_meshes, keep, most, room
+            self.begin_asking, many_contacts, kind, rows, threads, keep, most, room
         )
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
@@ -340,10 +329,7 @@ class Queries:
             found = self.few_contacts(kind, rows[0].tolist(), "all")
             if found is not None:
                 return np.array([len(found)], np.int64)
-        of_meshes = self.source.of_meshes
-        return self.asked_of_rows(
-            self.begin_asking, many_contact_counts, kind, rows, threads, of_meshes
-        )
+        return self.asked_of_rows(self.begin_asking, many_contact_counts, kind, rows, threads)
 
     def sweep(self, kind: int, row: Sequence[float], motion: Floats3) -> SweepHit | None:
         """Return the first touch of one shape that moves."""
@@ -496,7 +482,7 @@ class Queries:
 
         And whether the part and the triangle are there; else they are -1 and 0.
         """
-        return self.source.triangle_at(part, triangle, point)
+        return self.ask(self.mask, one_triangle, self.mask, part, triangle, point)
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
@@ -505,7 +491,7 @@ class Queries:
 
         And whether they are there, as `triangle_at`. The points may be of any layout.
         """
-        return self.source.triangles_at(parts, triangles, points)
+        return self.asked_of_rows(self._begin_over, many_triangles, parts, triangles, points)
 
 
 def surface_at(arrays: GroundArrays, mask: int, x: float, z: float) -> tuple[float, Floats3]:
@@ -689,6 +675,25 @@ def _common_count(*columns: Floats) -> int:
     """Return how many rows all have, where one row serves for all."""
     counts = [*map(len, columns)]
     return max(counts) if all(counts) else 0
+
+
+def one_triangle(
+    arrays: GroundArrays, _: int, part: int, triangle: int, point: Floats3
+) -> tuple[int, int, bool]:
+    """Return id and material of a triangle touched at a point, and whether it is there."""
+    found, cell, row, known = _TRIANGLE.call(arrays.table, part, triangle, point[0], point[2])
+    return found, cell if row == MESH else _material_of(arrays, row, found, cell), known
+
+
+def many_triangles(
+    arrays: GroundArrays, _: int, parts: Int64s, triangles: Int64s, points: Floats
+) -> tuple[Int64s, Bytes, Bools]:
+    """Return the same of many."""
+    columns = parts, triangles, points[:, 0], points[:, 2]
+    whole, known = np.empty((2, len(parts)), np.int64), np.empty(len(parts), np.uint8)
+    _TRIANGLES.call(arrays.table, *read_only(*map(np.ascontiguousarray, columns)), whole, known)
+    everywhere = np.ones(len(parts), np.bool_)
+    return whole[TRIANGLE], _materials_of(arrays, everywhere, whole), known.view(np.bool_)
 
 
 def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
