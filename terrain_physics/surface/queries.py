@@ -506,11 +506,8 @@ def surface_over(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Return the heights and the normals at places, none of those that are not ``wanted``."""
     levels, normals = np.empty((len(xs) * wanted[0], 1)), np.empty((len(xs) * wanted[1], 3))
-
-    def work(first: int, last: int) -> None:
-        _SURFACES.call(arrays.table, mask, xs, zs, first, last, levels, normals)
-
-    Workers(threads).run(work, len(xs), _RAY_COST if arrays.has_meshes else _POINT_COST)
+    cost = _RAY_COST if arrays.has_meshes else _POINT_COST
+    _run(_SURFACES, threads, cost, len(xs), (arrays.table, mask, xs, zs), (levels, normals))
     return levels.reshape(-1), normals
 
 
@@ -542,7 +539,7 @@ def one_ray(
     )
     if isnan(distance):
         return None
-    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    material = _material_of(arrays, row, triangle, cell)
     place = glm.vec3(*point), glm.vec3(*normal)
     parts = distance, *place, triangle, material, None, None, False
     return new_hit(RayHit, parts)
@@ -560,14 +557,8 @@ def many_rays(
     count = _common_count(origins, directions, longest)
     distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
     whole = np.empty((2, count), np.int64)
-
-    def work(first: int, last: int) -> None:
-        _RAYS.call(
-            arrays.table, mask, origins, directions, longest, first, last,
-            distances, points, normals, whole,
-        )  # fmt: skip
-
-    Workers(threads).run(work, count, _RAY_COST)
+    about = arrays.table, mask, origins, directions, longest
+    _run(_RAYS, threads, _RAY_COST, count, about, (distances, points, normals, whole))
     materials = _materials_of(arrays, ~np.isnan(distances), whole)
     return RayHits(distances, points, normals, whole[TRIANGLE], materials)
 
@@ -586,7 +577,7 @@ def one_sweep(
         return None
     triangle, place = whole[:, 0].tolist()
     at, cell = place >> ID_BITS, place & FACE
-    material = cell if at == MESH else _material_of(arrays, at, triangle, cell)
+    material = _material_of(arrays, at, triangle, cell)
     touch = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
     return new_hit(SweepHit, (fraction, distance, *touch, triangle, material, None, None, False))
 
@@ -602,12 +593,9 @@ def many_sweeps(
     """Return the first touches of moving rows; an array of one row serves for all."""
     count = _common_count(rows, motions)
     numbers, whole = np.empty(8 * count), np.empty((2, count), np.int64)
-    shapes, visits = rows.reshape(-1), _visits_of(arrays, rows if len(rows) == count else motions)
-
-    def work(first: int, last: int) -> None:
-        _SWEEP.call(arrays.table, mask, kind, shapes, motions, visits, first, last, numbers, whole)
-
-    Workers(threads).run(work, count, _SEARCH_COST)
+    visits = _visits_of(arrays, rows if len(rows) == count else motions)
+    about = arrays.table, mask, kind, rows.reshape(-1), motions, visits
+    _run(_SWEEP, threads, _SEARCH_COST, count, about, (numbers, whole))
     distances, fractions = numbers[: 2 * count].reshape(2, count)
     points, normals = numbers[2 * count :].reshape(2, count, 3)
     materials = _materials_of(arrays, ~np.isnan(distances), whole)
@@ -617,7 +605,7 @@ def many_sweeps(
 def point_closest(arrays: GroundArrays, mask: int, point: Floats3) -> ClosestPoint:
     """Return the point of the ground closest to a point."""
     distance, place, triangle, cell, row = _CLOSEST.call(arrays.table, mask, *point)
-    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    material = _material_of(arrays, row, triangle, cell)
     return new_hit(ClosestPoint, (glm.vec3(*place), distance, triangle, material, None, None))
 
 
@@ -627,12 +615,9 @@ def points_closest(
     """Return the points of the ground closest to points (n, 3)."""
     count = len(points)
     distances, places = np.empty(count), np.empty((count, 3))
-    whole, visits = np.empty((2, count), np.int64), _visits_of(arrays, points)
-
-    def work(first: int, last: int) -> None:
-        _ALL_CLOSEST.call(arrays.table, mask, points, visits, first, last, distances, places, whole)
-
-    Workers(threads).run(work, count, _SEARCH_COST)
+    whole = np.empty((2, count), np.int64)
+    about = arrays.table, mask, points, _visits_of(arrays, points)
+    _run(_ALL_CLOSEST, threads, _SEARCH_COST, count, about, (distances, places, whole))
     materials = _materials_of(arrays, distances < inf, whole)
     return ClosestPoints(places, distances, whole[TRIANGLE], materials)
 
@@ -645,12 +630,8 @@ def is_contained(arrays: GroundArrays, mask: int, point: Floats3) -> bool:
 def are_contained(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Bools:
     """Tell which points (n, 3) are in something solid, or on a surface."""
     are_in = np.empty(len(points), np.uint8)
-
-    def work(first: int, last: int) -> None:
-        _ALL_INSIDE.call(arrays.table, mask, points, first, last, are_in)
-
     cost = _RAY_COST if arrays.has_meshes else _POINT_COST
-    Workers(threads).run(work, len(points), cost)
+    _run(_ALL_INSIDE, threads, cost, len(points), (arrays.table, mask, points), (are_in,))
     return are_in.view(np.bool_)
 
 
@@ -662,13 +643,22 @@ def distance_of(arrays: GroundArrays, mask: int, point: Floats3) -> float:
 
 def distances_of(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Floats:
     """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
-    distances, visits = np.empty(len(points)), _visits_of(arrays, points)
+    distances = np.empty(len(points))
+    about = arrays.table, mask, points, _visits_of(arrays, points)
+    _run(_DISTANCES, threads, _SEARCH_COST, len(points), about, (distances,))
+    return distances
+
+
+def _run(
+    kernel: CachedDispatch, threads: int | None, cost: float, count: int,
+    about: tuple[Any, ...], out: tuple[Any, ...],
+) -> None:  # fmt: skip
+    """Have a kernel write the answers of so many rows; one costs so many nanoseconds."""
 
     def work(first: int, last: int) -> None:
-        _DISTANCES.call(arrays.table, mask, points, visits, first, last, distances)
+        kernel.call(*about, first, last, *out)
 
-    Workers(threads).run(work, len(points), _SEARCH_COST)
-    return distances
+    Workers(threads).run(work, count, cost)
 
 
 def _common_count(*columns: Floats) -> int:
@@ -682,7 +672,7 @@ def one_triangle(
 ) -> tuple[int, int, bool]:
     """Return id and material of a triangle touched at a point, and whether it is there."""
     found, cell, row, known = _TRIANGLE.call(arrays.table, part, triangle, point[0], point[2])
-    return found, cell if row == MESH else _material_of(arrays, row, found, cell), known
+    return found, _material_of(arrays, row, found, cell), known
 
 
 def many_triangles(
@@ -704,7 +694,9 @@ def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
 
 
 def _material_of(arrays: GroundArrays, row: int, triangle: int, cell: int) -> int:
-    """Return the material of a hit of a map."""
+    """Return the material of a hit: of a mesh it is in the place of the cell."""
+    if row == MESH:
+        return cell
     made = arrays.made_of[row]
     return 0 if made is None else made.one(triangle, cell)
 
