@@ -98,6 +98,7 @@ def _more_of_characters() -> None:
     crowd = CharacterGroup(land, body, collide=True)
     crowd.add_many([0, 1], [(0, 0.4, 0), (0.5, 0.4, 0)])
     crowd.update(1 / 60)
+    crowd.materials  # noqa: B018 it asks
 
 
 def _walkability() -> None:

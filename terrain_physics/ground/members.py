@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics.ground.answers import Owners
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.tiled import TiledMap
@@ -64,35 +64,6 @@ class MapMember(NamedTuple):
             ids[triangles < 0] = -1
         return Owners(ids, np.full(len(triangles), first))
 
-    def owner(self, triangle: int) -> tuple[int, int]:
-        """Return the ground's id of a triangle, and the map that owns it."""
-        if self.union is not None:
-            ids, parts = self.owners(np.array([triangle]))
-            return int(ids[0]), int(parts[0])
-        return (triangle | self.first << ID_BITS if triangle >= 0 else -1), self.first
-
-    def materials(self, parts: Int64s, materials: Bytes) -> Bytes:
-        """Return the ground's numbers for materials (n,) of maps (n,)."""
-        if self.named is None:
-            return materials
-        return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
-
-    def put_triangles_at(
-        self,
-        parts: Int64s,
-        triangles: Int64s,
-        points: Floats,
-        out: tuple[Int64s, Bytes, Bools],
-    ) -> None:
-        """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
-        ids, materials, known = out
-        rows = np.flatnonzero((parts == self.first) & (triangles < self.source.id_count))
-        own = triangles[rows]
-        _, made_of, _ = self.source.triangles_at(np.zeros_like(rows), own, points[rows])
-        owners = self.owners(own)
-        ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
-        known[rows] = (owners.ids >= 0) | (self.union is None)  # no tile may be where a union is
-
     @property
     def made_of(self) -> MapMaterials | None:
         """The materials, as they are now; None: all are 0."""
@@ -100,12 +71,6 @@ class MapMember(NamedTuple):
         if made is None and self.named is None:
             return None
         return MapMaterials(made, self.parts, self.named)
-
-    def material(self, part: int, material: int) -> int:
-        """Return the ground's number for a material of a map."""
-        if self.named is None:
-            return material
-        return int(self.named[np.searchsorted(self.parts, part), material])
 
 
 class MeshMember(NamedTuple):
@@ -138,19 +103,6 @@ class MeshMember(NamedTuple):
     def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays."""
         return Owners(triangles, triangles >> ID_BITS)
-
-    def put_triangles_at(
-        self,
-        parts: Int64s,
-        triangles: Int64s,
-        points: Floats,
-        out: tuple[Int64s, Bytes, Bools],
-    ) -> None:
-        """Write to ids, materials and which are there (n,) for its own, see `Queries`."""
-        ids, materials, known = out
-        own, made_of, own_known = self.source.triangles_at(parts, triangles, points)
-        rows = np.flatnonzero(own_known)
-        ids[rows], materials[rows], known[rows] = own[rows], made_of[rows], True
 
 
 Member = MapMember | MeshMember

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
-from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
@@ -25,11 +25,10 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage, placed_triangles
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
-from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
-_MATERIAL = CachedDispatch(material_of)
 _FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
 
 
@@ -126,11 +125,9 @@ class GroundMeshes(Meshes):
 
     __slots__ = (
         "_named",
-        "_painted",
         "_put",
         "_readers",
         "_seen",
-        "_shown",
         "_storages",
         "_table",
         "_uses",
@@ -155,7 +152,6 @@ class GroundMeshes(Meshes):
         self.clear()
         self.changes = ChangeLog(0)
         self.asked = Entered(self.lock, lambda: self.followed().view)
-        self._shown = NOTHING
 
     # Changes: the caller holds the lock
 
@@ -170,7 +166,6 @@ class GroundMeshes(Meshes):
         self._watch = Watch()
         self._without_skin: dict[MeshStorage, MeshTable] = {}  # and the tables that rows are of
         self._uses = Counter[MeshStorage]()  # how often each mesh is there
-        self._painted: set[int] = set()  # those with another material than 0
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
         self._readers = LongCalls()  # the long queries of the present table
 
@@ -216,7 +211,6 @@ class GroundMeshes(Meshes):
         """Begin to follow the mesh of a number, whose row is that of a table of a version."""
         self._storages[number] = storage
         self._name(number, named)
-        self._mark_painted(number)
         self._note(number)
         storage.watchers.add(self._watch, number)
         self._uses[storage] += 1
@@ -250,7 +244,6 @@ class GroundMeshes(Meshes):
         self.movers.remove(number)
         self._put.pop(number, None)
         self._named.pop(number, None)
-        self._painted.discard(number)
         self._watch.changed.discard(number)
         self._seen.pop(number, None)
 
@@ -465,7 +458,6 @@ class GroundMeshes(Meshes):
             named = materials.named(number)
             if named is not self._named.get(number):
                 self._name(number, named)
-                self._mark_painted(number)
                 self._put_again(number)
 
     def _name(self, number: int, named: Bytes | None) -> None:
@@ -473,12 +465,6 @@ class GroundMeshes(Meshes):
             self._named.pop(number, None)
         else:
             self._named[number] = named
-
-    def _mark_painted(self, number: int) -> None:
-        if self._storages[number].materials is None and number not in self._named:
-            self._painted.discard(number)
-        else:
-            self._painted.add(number)
 
     def followed(self) -> MeshTable:
         """Return the table, with all refits of the meshes."""
@@ -560,11 +546,6 @@ class GroundMeshes(Meshes):
         table, movers = self._table.view, self.movers.shown
         return table is arrays.meshes and movers is arrays.movers and not self._watch.changed
 
-    @property
-    def are_painted(self) -> bool:
-        """Whether there are other materials than 0."""
-        return bool(self._painted)
-
     # For queries: see `Meshes`
 
     def begin_reading(self, mark: Mark) -> Int64s:
@@ -576,28 +557,6 @@ class GroundMeshes(Meshes):
         table = self.followed().view
         self._readers.add(mark)
         return table
-
-    @property
-    def ground_arrays(self) -> GroundArrays:
-        arrays, table = self._shown, self.followed().view
-        if arrays.meshes is not table:
-            self._shown = arrays = GroundArrays(NO_MAPS, table, find_skins=self.find_skins)
-        return arrays
-
-    def material_of(self, table: Int64s, triangle: int) -> int:
-        return int(_MATERIAL.call(table, triangle)) if self._painted else 0
-
-    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
-        different, rows = np.unique(numbers, return_inverse=True)
-        own = map(self._storages.get, different.tolist())
-        counts = np.array([0 if mesh is None else mesh.triangle_count for mesh in own], np.int64)
-        known = (faces >= 0) & (faces < counts[rows])
-        return np.where(known, numbers << ID_BITS | faces, -1)
-
-    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:
-        found = np.empty(len(triangles), np.uint8)
-        put_materials(table, triangles, found)
-        return found
 
     def triangles(self, ids: Int64s) -> Triangles:
         vertices, normals = np.empty((len(ids), 3, 3)), np.empty((len(ids), 3))
@@ -611,17 +570,6 @@ class GroundMeshes(Meshes):
                 found = placed_triangles(found, (pose or Pose.none()).placed(corners))
             vertices[rows], normals[rows] = found.vertices, found.normals
         return Triangles(vertices, normals, ids)
-
-    @property
-    def triangle_count(self) -> int:
-        return sum(storage.triangle_count for storage in self._storages.values())
-
-    @property
-    def version(self) -> int:
-        """The number of refits, those of meshes that are gone included."""
-        with self.lock:
-            self.followed()
-            return self.refits
 
     @property
     def are_followed(self) -> bool:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Entered, LongCalls, Mark, holding, lasting
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -140,7 +139,7 @@ class GroundParts(Askable):
         The names of materials and parts; a new one if they have changed, and only then.
     next_number : int
         Of the next part: no number is used twice.
-    map_queries : list of SolidMap
+    solid_maps : list of SolidMap
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
@@ -182,10 +181,10 @@ class GroundParts(Askable):
         "cell_sizes",
         "followed",
         "layers",
-        "map_queries",
         "members",
         "naming",
         "next_number",
+        "solid_maps",
         "sources",
         "surfaces",
         "watchers",
@@ -218,7 +217,7 @@ class GroundParts(Askable):
         self.followed = Entered(self._meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
         self._before: _Before | None = None
-        self.map_queries: list[SolidMap] = []
+        self.solid_maps: list[SolidMap] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
@@ -514,7 +513,7 @@ class GroundParts(Askable):
             before = self.map_depths()
             self._begin_change()
             self._settle(renamed=False, maps=True)
-            self._note(self.map_queries, before)
+            self._note(self.solid_maps, before)
 
     def count_from(self, next_number: int) -> None:
         """Give the next part this number. The caller makes this `change`."""
@@ -734,9 +733,9 @@ class GroundParts(Askable):
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
-            self.map_queries = [q for q in self.sources.values() if isinstance(q, SolidMap)]
+            self.solid_maps = [q for q in self.sources.values() if isinstance(q, SolidMap)]
             self.cell_sizes = tuple(
-                size for terrain in self.map_queries for size in terrain.cell_sizes
+                size for terrain in self.solid_maps for size in terrain.cell_sizes
             )
             self._map_set.settle()
             self._maps = self._map_members()
@@ -753,12 +752,12 @@ class GroundParts(Askable):
 
     def _map_members(self) -> list[MapMember]:
         """Return the members of the maps: those on the same layers are united."""
-        if len(self.map_queries) == 1:  # a single map keeps its border
+        if len(self.solid_maps) == 1:  # a single map keeps its border
             self._solids = {}
-            number = next(k for k, part in self.sources.items() if part is self.map_queries[0])
-            return [self._map_member(self.map_queries[0], None, [number])]
+            number = next(k for k, part in self.sources.items() if part is self.solid_maps[0])
+            return [self._map_member(self.solid_maps[0], None, [number])]
         before, self._solids = self._solids, {}
-        if not self.map_queries:
+        if not self.solid_maps:
             return []
         for _, terrain in self._map_set.unions:
             self._solids[terrain] = before.get(terrain) or SolidMap(terrain)
@@ -825,13 +824,13 @@ class GroundParts(Askable):
         return self._meshes.changes
 
     def _counted(self) -> int:
-        edits: int = sum(map(_version_of, self.map_queries))
+        edits: int = sum(map(_version_of, self.solid_maps))
         return self._gone + self._meshes.refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""
         seen = self._logged_of
-        for part in self.map_queries:
+        for part in self.solid_maps:
             if _version_of(part) != seen[part]:
                 seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._meshes.told = version
@@ -918,10 +917,6 @@ class GroundParts(Askable):
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self.sources.values())
-
-    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:
-        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
-        return self._meshes.materials_of(table, triangles) if self._meshes.are_painted else None
 
     # For characters
 
@@ -1025,36 +1020,6 @@ class GroundParts(Askable):
                 for k, patch in mesh.patches.items()
             }
         )
-
-    def triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes, Bools]:
-        count = len(parts)
-        out = np.full(count, -1), np.zeros(count, np.uint8), np.zeros(count, np.bool_)
-        for member in self.members:
-            member.put_triangles_at(parts, triangles, points, out)
-        return out
-
-    def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
-        """Return id and material of a triangle that a kernel gives by part and number.
-
-        And whether both are there.
-        """
-        part = self.sources.get(number)
-        if isinstance(part, MeshStorage):
-            found = number << ID_BITS | triangle
-            with self._meshes.asked as table:
-                if number not in self.sources or not 0 <= triangle < part.triangle_count:
-                    return -1, 0, False
-                return found, self._meshes.material_of(table, found), True
-        with self.followed:
-            for member in self._maps:
-                if member.first == number and triangle < member.source.id_count:
-                    found, owner = member.owner(triangle)
-                    own = member.source.triangle_at(0, triangle, point)[1]
-                    is_known = found >= 0 or member.union is None
-                    return found, member.material(owner, own), is_known
-        return -1, 0, False
 
 
 def _maps_of(parts: Iterable[PartSource]) -> list[SolidMap]:

@@ -21,9 +21,9 @@ from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
-from terrain_physics.surface.materials import materials_of
-from terrain_physics.surface.naming import naming_of
-from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.materials import Names
+from terrain_physics.surface.naming import Naming, naming_of
+from terrain_physics.surface.queries import Askable, Queries
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
@@ -32,7 +32,7 @@ _NORMALS = CachedDispatch(face_normals)
 _Answer = TypeVar("_Answer")
 
 
-class MeshStorage(Meshes):
+class MeshStorage(Meshes, Askable):
     """The arrays of a mesh. No array is ever changed: `refit` makes new ones.
 
     Attributes
@@ -80,6 +80,8 @@ class MeshStorage(Meshes):
     asked: AbstractContextManager[Int64s]
     changes: ChangeLog
     version: int
+    naming: Naming
+    material_names: Names
 
     _normals: Floats | None
     _sphere: Sphere | None
@@ -179,6 +181,13 @@ class MeshStorage(Meshes):
     def lock(self) -> AbstractContextManager[Any]:
         return self.asked
 
+    @property
+    def storage(self) -> "MeshStorage":
+        return self
+
+    def begin_asking(self, mark: Mark) -> GroundArrays:  # noqa: ARG002
+        return self.ground_arrays
+
     def answer(self, mask: int, ask: Callable[..., _Answer], *about: Any) -> _Answer:  # noqa: ARG002
         return ask(self.ground_arrays, *about)  # arrays never change
 
@@ -195,16 +204,6 @@ class MeshStorage(Meshes):
 
     def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
         return self.table.view
-
-    def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
-        return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))
-
-    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
-        known = (numbers == 0) & (faces >= 0) & (faces < self.triangle_count)
-        return np.where(known, faces, -1)
-
-    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:  # noqa: ARG002
-        return materials_of(self.materials, triangles)
 
     def triangles(self, ids: Int64s) -> Triangles:
         arrays = self.arrays

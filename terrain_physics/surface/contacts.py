@@ -6,7 +6,7 @@ maps, or is in one and to be led out of it, is asked shape by shape.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from terrain_physics._kernels.mesh.contacts import (
     list_contacts,
     put_contacts,
 )
-from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.mesh.parts import ID_BITS, put_materials
 from terrain_physics._kernels.mesh.queries import along_a_curve
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER, MAP_NUMBERS
 from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
@@ -65,9 +65,6 @@ _PUT_DEEPEST, _PUT_CELLS, _PUT_OWNERS = (
 )
 _LIST, _PUT_LISTED = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 
-OfMeshes = Callable[[Int64s, Int64s], Bytes | None]
-"""Returns the materials of triangles (n,) of meshes in a table; None: all are 0."""
-
 
 def few_contacts_in(
     arrays: GroundArrays,
@@ -75,17 +72,16 @@ def few_contacts_in(
     kind: int,
     row: Sequence[float],
     keep: str,
-    of_meshes: OfMeshes,
 ) -> Contacts | None:
     """Return the contacts of a shape with arrays that nobody edits, see `Queries.few_contacts`."""
     shape = np.array(row)
     shape.setflags(write=False)
     deepest = keep == "deepest"
     ints, floats = _ONE.call(arrays.table, mask, kind, shape, deepest)
-    return Contacts(ints, floats, _made_of(arrays, ints, of_meshes)) if len(ints) else None
+    return Contacts(ints, floats, _made_of(arrays, ints)) if len(ints) else None
 
 
-def _made_of(arrays: GroundArrays, ints: Int64s, of_meshes: OfMeshes) -> Bytes | None:
+def _made_of(arrays: GroundArrays, ints: Int64s) -> Bytes | None:
     """Return the materials of contacts as the kernel for one shape gives them; None: all are 0."""
     if arrays.is_of_one_kind:
         return None
@@ -93,12 +89,12 @@ def _made_of(arrays: GroundArrays, ints: Int64s, of_meshes: OfMeshes) -> Bytes |
     places = set(rows.tolist())
     for place in places:
         here = slice(None) if len(places) == 1 else rows == place
-        triangles = ints[one_by_one.TRIANGLE][here]
+        cells = ints[one_by_one.CELL][here]
         if place == MESH:
-            made = of_meshes(arrays.meshes, triangles)
+            made = cells.astype(np.uint8) if any(cells.tolist()) else None
         else:
             painted = arrays.made_of[place]
-            made = painted and painted.of(triangles, ints[one_by_one.CELL][here])
+            made = painted and painted.of(ints[one_by_one.TRIANGLE][here], cells)
         if made is not None:
             materials = np.zeros(len(rows), np.uint8) if materials is None else materials
             materials[here] = made
@@ -111,13 +107,12 @@ def many_contacts(
     kind: int,
     rows: Floats,
     threads: int | None,
-    of_meshes: OfMeshes,
     keep: str,
     most: int,
     room: ContactRoom,
 ) -> Contacts:
     """Return all contacts of rows, or the deepest of each, written to ``room``."""
-    shapes = _ContactRows(arrays, mask, kind, rows, Workers(threads), of_meshes)
+    shapes = _ContactRows(arrays, mask, kind, rows, Workers(threads))
     return shapes.contacts(keep, most, room)
 
 
@@ -127,10 +122,9 @@ def many_contact_counts(
     kind: int,
     rows: Floats,
     threads: int | None,
-    of_meshes: OfMeshes,
 ) -> Int64s:
     """Return how many triangles each row touches."""
-    return _ContactRows(arrays, mask, kind, rows, Workers(threads), of_meshes).counts()
+    return _ContactRows(arrays, mask, kind, rows, Workers(threads)).counts()
 
 
 class _Answer(NamedTuple):
@@ -157,9 +151,8 @@ class _ContactRows:
         kind: int,
         rows: Floats,
         workers: Workers,
-        of_meshes: OfMeshes,
     ) -> None:
-        self._arrays, self._mask, self._workers, self._of_meshes = arrays, mask, workers, of_meshes
+        self._arrays, self._mask, self._workers = arrays, mask, workers
         self._kind, self._all, self._count = kind, for_kernels(rows), len(rows)
         self._maps = np.flatnonzero(arrays.maps[:, MAP_LAYERS] & mask).tolist()
         self._beside, alone = np.zeros(self._count, np.uint8), np.empty(0, np.int64)
@@ -200,7 +193,7 @@ class _ContactRows:
             answers = [_without(own, buried) for own in answers]
             alone = np.concatenate([alone, buried])
         for ints, floats in self._one_by_one(alone, most, deepest=deepest):
-            made = _made_of(self._arrays, ints, self._of_meshes)
+            made = _made_of(self._arrays, ints)
             answers.append(_Answer(Contacts(ints, floats, made), ints[one_by_one.PART]))
         checks.refuse_more("contacts", sum(len(own.contacts) for own in answers), most)
         return _joined(answers, room, deepest=deepest)
@@ -250,7 +243,8 @@ class _ContactRows:
         self._workers.run(put, len(lists), _WRITING_COST)
         ints, floats = room.first(total)
         self._name(ints)
-        materials = self._of_meshes(self._arrays.meshes, ints[1])
+        materials = np.empty(total, np.uint8)
+        put_materials(self._arrays.meshes, ints[1], materials)
         return _Answer(Contacts(ints, floats, materials), ints[1] >> ID_BITS)
 
     def _visits(self) -> Int64s:

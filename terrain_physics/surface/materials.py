@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics._kernels.types import Bytes, Int64s
+from terrain_physics._kernels.types import Bytes
 from terrain_physics._support import checks
 
 Names = tuple[str, ...] | None
@@ -72,15 +72,6 @@ def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> 
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(f"materials must be from 0 to {most}, got {raw[where]} at {list(where)}")
     return raw.astype(np.uint8)
-
-
-def materials_of(materials: Bytes | None, triangles: Int64s) -> Bytes:
-    """Return the materials of faces (n,); 0 for -1, which stands for no face."""
-    if materials is None:
-        return np.zeros(len(triangles), np.uint8)
-    found = materials[triangles]
-    found[triangles < 0] = 0
-    return found
 
 
 def joined_names(parts: Sequence[Names]) -> Names:

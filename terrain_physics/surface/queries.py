@@ -16,6 +16,7 @@ from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
 from terrain_physics._kernels.ground.sweeps import sweep_rows
+from terrain_physics._kernels.ground.triangles import put_triangles, triangle_at
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.mesh.parts import ID_BITS
@@ -61,6 +62,9 @@ _SWEEP = CachedDispatch(sweep_rows)
 _INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(inside.contains_rows)
 _DISTANCE = CachedDispatch(inside.signed_distance_one)
 _DISTANCES = CachedDispatch(inside.signed_distance_rows)
+
+_TRIANGLE = CachedDispatch(triangle_at)
+_TRIANGLES = CachedDispatch(put_triangles)
 
 # Nanoseconds for one question on one thread, roughly; for one to maps alone.
 _RAY_COST, _SEARCH_COST, _POINT_COST = 300, 1_500, 8
@@ -156,20 +160,6 @@ class Askable(ABC):
     @abstractmethod
     def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         """See `Queries`."""
-
-    @abstractmethod
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
-        """See `Queries`."""
-
-    @abstractmethod
-    def triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes, Bools]:
-        """See `Queries`."""
-
-    def of_meshes(self, table: Int64s, triangles: Int64s) -> Bytes | None:  # noqa: ARG002
-        """Return the materials of triangles (n,) of meshes in a table; None: all are 0."""
-        return None
 
 
 class _Ask(Protocol):
@@ -314,7 +304,7 @@ class Queries:
             found = contacts_of_surface(lone, kind, row, keep)
             if source.is_bare:  # nobody edited it meanwhile
                 return found
-        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep, source.of_meshes)
+        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -328,9 +318,8 @@ class Queries:
             found = self.few_contacts(kind, rows[0].tolist(), keep)
             if found is not None and len(found) <= most:
                 return found
-        of_meshes = self.source.of_meshes
         return self.asked_of_rows(
-            self.begin_asking, many_contacts, kind, rows, threads, of_meshes, keep, most, room
+            self.begin_asking, many_contacts, kind, rows, threads, keep, most, room
         )
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
@@ -340,10 +329,7 @@ class Queries:
             found = self.few_contacts(kind, rows[0].tolist(), "all")
             if found is not None:
                 return np.array([len(found)], np.int64)
-        of_meshes = self.source.of_meshes
-        return self.asked_of_rows(
-            self.begin_asking, many_contact_counts, kind, rows, threads, of_meshes
-        )
+        return self.asked_of_rows(self.begin_asking, many_contact_counts, kind, rows, threads)
 
     def sweep(self, kind: int, row: Sequence[float], motion: Floats3) -> SweepHit | None:
         """Return the first touch of one shape that moves."""
@@ -496,7 +482,7 @@ class Queries:
 
         And whether the part and the triangle are there; else they are -1 and 0.
         """
-        return self.source.triangle_at(part, triangle, point)
+        return self.ask(self.mask, one_triangle, self.mask, part, triangle, point)
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
@@ -505,7 +491,7 @@ class Queries:
 
         And whether they are there, as `triangle_at`. The points may be of any layout.
         """
-        return self.source.triangles_at(parts, triangles, points)
+        return self.asked_of_rows(self._begin_over, many_triangles, parts, triangles, points)
 
 
 def surface_at(arrays: GroundArrays, mask: int, x: float, z: float) -> tuple[float, Floats3]:
@@ -520,11 +506,8 @@ def surface_over(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Return the heights and the normals at places, none of those that are not ``wanted``."""
     levels, normals = np.empty((len(xs) * wanted[0], 1)), np.empty((len(xs) * wanted[1], 3))
-
-    def work(first: int, last: int) -> None:
-        _SURFACES.call(arrays.table, mask, xs, zs, first, last, levels, normals)
-
-    Workers(threads).run(work, len(xs), _RAY_COST if arrays.has_meshes else _POINT_COST)
+    cost = _RAY_COST if arrays.has_meshes else _POINT_COST
+    _run(_SURFACES, threads, cost, len(xs), (arrays.table, mask, xs, zs), (levels, normals))
     return levels.reshape(-1), normals
 
 
@@ -556,7 +539,7 @@ def one_ray(
     )
     if isnan(distance):
         return None
-    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    material = _material_of(arrays, row, triangle, cell)
     place = glm.vec3(*point), glm.vec3(*normal)
     parts = distance, *place, triangle, material, None, None, False
     return new_hit(RayHit, parts)
@@ -574,14 +557,8 @@ def many_rays(
     count = _common_count(origins, directions, longest)
     distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
     whole = np.empty((2, count), np.int64)
-
-    def work(first: int, last: int) -> None:
-        _RAYS.call(
-            arrays.table, mask, origins, directions, longest, first, last,
-            distances, points, normals, whole,
-        )  # fmt: skip
-
-    Workers(threads).run(work, count, _RAY_COST)
+    about = arrays.table, mask, origins, directions, longest
+    _run(_RAYS, threads, _RAY_COST, count, about, (distances, points, normals, whole))
     materials = _materials_of(arrays, ~np.isnan(distances), whole)
     return RayHits(distances, points, normals, whole[TRIANGLE], materials)
 
@@ -600,7 +577,7 @@ def one_sweep(
         return None
     triangle, place = whole[:, 0].tolist()
     at, cell = place >> ID_BITS, place & FACE
-    material = cell if at == MESH else _material_of(arrays, at, triangle, cell)
+    material = _material_of(arrays, at, triangle, cell)
     touch = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
     return new_hit(SweepHit, (fraction, distance, *touch, triangle, material, None, None, False))
 
@@ -616,12 +593,9 @@ def many_sweeps(
     """Return the first touches of moving rows; an array of one row serves for all."""
     count = _common_count(rows, motions)
     numbers, whole = np.empty(8 * count), np.empty((2, count), np.int64)
-    shapes, visits = rows.reshape(-1), _visits_of(arrays, rows if len(rows) == count else motions)
-
-    def work(first: int, last: int) -> None:
-        _SWEEP.call(arrays.table, mask, kind, shapes, motions, visits, first, last, numbers, whole)
-
-    Workers(threads).run(work, count, _SEARCH_COST)
+    visits = _visits_of(arrays, rows if len(rows) == count else motions)
+    about = arrays.table, mask, kind, rows.reshape(-1), motions, visits
+    _run(_SWEEP, threads, _SEARCH_COST, count, about, (numbers, whole))
     distances, fractions = numbers[: 2 * count].reshape(2, count)
     points, normals = numbers[2 * count :].reshape(2, count, 3)
     materials = _materials_of(arrays, ~np.isnan(distances), whole)
@@ -631,7 +605,7 @@ def many_sweeps(
 def point_closest(arrays: GroundArrays, mask: int, point: Floats3) -> ClosestPoint:
     """Return the point of the ground closest to a point."""
     distance, place, triangle, cell, row = _CLOSEST.call(arrays.table, mask, *point)
-    material = cell if row == MESH else _material_of(arrays, row, triangle, cell)
+    material = _material_of(arrays, row, triangle, cell)
     return new_hit(ClosestPoint, (glm.vec3(*place), distance, triangle, material, None, None))
 
 
@@ -641,12 +615,9 @@ def points_closest(
     """Return the points of the ground closest to points (n, 3)."""
     count = len(points)
     distances, places = np.empty(count), np.empty((count, 3))
-    whole, visits = np.empty((2, count), np.int64), _visits_of(arrays, points)
-
-    def work(first: int, last: int) -> None:
-        _ALL_CLOSEST.call(arrays.table, mask, points, visits, first, last, distances, places, whole)
-
-    Workers(threads).run(work, count, _SEARCH_COST)
+    whole = np.empty((2, count), np.int64)
+    about = arrays.table, mask, points, _visits_of(arrays, points)
+    _run(_ALL_CLOSEST, threads, _SEARCH_COST, count, about, (distances, places, whole))
     materials = _materials_of(arrays, distances < inf, whole)
     return ClosestPoints(places, distances, whole[TRIANGLE], materials)
 
@@ -659,12 +630,8 @@ def is_contained(arrays: GroundArrays, mask: int, point: Floats3) -> bool:
 def are_contained(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Bools:
     """Tell which points (n, 3) are in something solid, or on a surface."""
     are_in = np.empty(len(points), np.uint8)
-
-    def work(first: int, last: int) -> None:
-        _ALL_INSIDE.call(arrays.table, mask, points, first, last, are_in)
-
     cost = _RAY_COST if arrays.has_meshes else _POINT_COST
-    Workers(threads).run(work, len(points), cost)
+    _run(_ALL_INSIDE, threads, cost, len(points), (arrays.table, mask, points), (are_in,))
     return are_in.view(np.bool_)
 
 
@@ -676,19 +643,47 @@ def distance_of(arrays: GroundArrays, mask: int, point: Floats3) -> float:
 
 def distances_of(arrays: GroundArrays, mask: int, points: Floats, threads: int | None) -> Floats:
     """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
-    distances, visits = np.empty(len(points)), _visits_of(arrays, points)
+    distances = np.empty(len(points))
+    about = arrays.table, mask, points, _visits_of(arrays, points)
+    _run(_DISTANCES, threads, _SEARCH_COST, len(points), about, (distances,))
+    return distances
+
+
+def _run(
+    kernel: CachedDispatch, threads: int | None, cost: float, count: int,
+    about: tuple[Any, ...], out: tuple[Any, ...],
+) -> None:  # fmt: skip
+    """Have a kernel write the answers of so many rows; one costs so many nanoseconds."""
 
     def work(first: int, last: int) -> None:
-        _DISTANCES.call(arrays.table, mask, points, visits, first, last, distances)
+        kernel.call(*about, first, last, *out)
 
-    Workers(threads).run(work, len(points), _SEARCH_COST)
-    return distances
+    Workers(threads).run(work, count, cost)
 
 
 def _common_count(*columns: Floats) -> int:
     """Return how many rows all have, where one row serves for all."""
     counts = [*map(len, columns)]
     return max(counts) if all(counts) else 0
+
+
+def one_triangle(
+    arrays: GroundArrays, _: int, part: int, triangle: int, point: Floats3
+) -> tuple[int, int, bool]:
+    """Return id and material of a triangle touched at a point, and whether it is there."""
+    found, cell, row, known = _TRIANGLE.call(arrays.table, part, triangle, point[0], point[2])
+    return found, _material_of(arrays, row, found, cell), known
+
+
+def many_triangles(
+    arrays: GroundArrays, _: int, parts: Int64s, triangles: Int64s, points: Floats
+) -> tuple[Int64s, Bytes, Bools]:
+    """Return the same of many."""
+    columns = parts, triangles, points[:, 0], points[:, 2]
+    whole, known = np.empty((2, len(parts)), np.int64), np.empty(len(parts), np.uint8)
+    _TRIANGLES.call(arrays.table, *read_only(*map(np.ascontiguousarray, columns)), whole, known)
+    everywhere = np.ones(len(parts), np.bool_)
+    return whole[TRIANGLE], _materials_of(arrays, everywhere, whole), known.view(np.bool_)
 
 
 def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
@@ -699,7 +694,9 @@ def _visits_of(arrays: GroundArrays, places: Floats) -> Int64s:
 
 
 def _material_of(arrays: GroundArrays, row: int, triangle: int, cell: int) -> int:
-    """Return the material of a hit of a map."""
+    """Return the material of a hit: of a mesh it is in the place of the cell."""
+    if row == MESH:
+        return cell
     made = arrays.made_of[row]
     return 0 if made is None else made.one(triangle, cell)
 

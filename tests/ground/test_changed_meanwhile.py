@@ -16,7 +16,6 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.surface.queries import Queries
 from tests.helpers.threads import together
 
 
@@ -50,8 +49,8 @@ def test_boxes_that_graze_a_floor_touch_it_beside_another_mesh_too():
 
 
 def test_the_only_mesh_may_go_while_somebody_asks_for_the_closest_point():
-    ground = Ground([HeightMap([[0, 0], [0, 0]]), box(0)])
-    queries = Queries(ground._held._meshes)
+    ground = Ground([HeightMap([[0, 0], [0, 0]]), box(0)], layers=[1, 2])
+    queries = ground._queries.filtered(2)
     ground.remove(1)
     assert queries.closest_point((0.0, 1.0, 0.0)).triangle == -1
     found = queries.closest_points(np.zeros((3, 3)), None)

@@ -79,8 +79,9 @@ def test_a_corner_in_the_middle_of_a_border(order):
 def test_a_tile_that_was_removed_and_then_edited_stays_as_it_was_for_who_reads_it(asked):
     tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
     ground = Ground(tiles)
+    union: Any = ground._held.current()[0].source
     readers: dict[str, Any] = {
-        "the union": ground._held.current()[0].source.storage,
+        "the union": union.storage,
         "the ground": queries_of(ground),
     }
     with readers[asked].reading():

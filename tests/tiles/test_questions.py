@@ -423,13 +423,13 @@ def test_reports_of_triangles_of_missing_tiles(missing):
     supply.materials[:] = 3
     queries, triangle = ground._queries, 2 * (8 * SIDE * 5 + 3 * SIDE + 7)
     found = triangle, 3, True
-    assert queries.triangle_at(0, triangle, (0, 0, 0)) == (
+    assert queries.triangle_at(0, triangle, (0.0, 0.0, 0.0)) == (
         found if missing == "load" else (triangle, 0, False)
     )
     supply.fetch([3])
-    assert queries.triangle_at(0, triangle, (0, 0, 0)) == found
+    assert queries.triangle_at(0, triangle, (0.0, 0.0, 0.0)) == found
     side = 2 * 8 * SIDE * SIDE + 6 * (5 * SIDE) + 2
-    assert queries.triangle_at(0, side, (0, 0, 0))[::2] == (side, missing == "load")
+    assert queries.triangle_at(0, side, (0.0, 0.0, 0.0))[::2] == (side, missing == "load")
 
 
 @pytest.mark.parametrize("seed", rest_is_full(range(2)))

@@ -39,6 +39,7 @@ from terrain_physics._kernels.mesh.parts import (
     OWNER,
     Parts,
     ids_at,
+    material_of,
     row_count,
 )
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER, MESHES, SIDES
@@ -55,8 +56,8 @@ from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
 # Rows of the whole numbers of contacts: the index of the shape; the ground's id of the triangle;
-# the nearest cell of its map; the part that owns it; the row of its map in the table, MESH for a
-# mesh.
+# the nearest cell of its map, or the material of a mesh; the part that owns it; the row of its map
+# in the table, MESH for a mesh.
 QUERY, TRIANGLE, CELL, PART, MAP_ROW = range(5)
 _WHOLE = 5
 
@@ -335,7 +336,7 @@ def _is_buried(maps: Int64s, mask: int, center: Vec3) -> bool:
 
 
 @kernel(noinline=True, no_refcount=True)
-def _name(maps: Int64s, row: int, asked: Asked, first: int, count: int) -> None:
+def _name(maps: Int64s, row: int, meshes: Parts, asked: Asked, first: int, count: int) -> None:
     """Write whose the contacts from ``first`` on are, of the map of a row, or of meshes."""
     ints = asked.ints
     for k in range(first, count):
@@ -343,6 +344,8 @@ def _name(maps: Int64s, row: int, asked: Asked, first: int, count: int) -> None:
         number = triangle >> ID_BITS
         if row != MESH:
             triangle, number = owner_in(maps, row, triangle)
+        else:
+            ints[CELL, k] = material_of(meshes.rows, triangle)
         ints[QUERY, k], ints[TRIANGLE, k] = asked.query, triangle
         ints[PART, k], ints[MAP_ROW, k] = number, row
 
@@ -364,7 +367,7 @@ def _add_all(asked: Asked, deepest: bool, count: int) -> tuple[int, int]:
     meshes, sides = parts_in(asked.tables, MESHES, mask), parts_in(asked.tables, SIDES, mask)
     if row_count(meshes.rows) > 1:
         first, count = count, _add_meshes(meshes, DEEPEST if deepest else ALL, asked, count)
-        _name(maps, MESH, asked, first, count)
+        _name(maps, MESH, meshes, asked, first, count)
         members = int(is_met(meshes.tree, int(meshes.tree.links[0, ROOT])))
     if asked.is_beside and count >= 0:
         end = _add_meshes(sides, ALL, asked, count)
@@ -377,7 +380,7 @@ def _add_all(asked: Asked, deepest: bool, count: int) -> tuple[int, int]:
     for row in range(len(maps)):
         if maps[row, MAP_LAYERS] & mask != 0 and count >= 0:
             first, count = count, _add_map(maps, row, sides, asked, deepest, count)
-            _name(maps, row, asked, first, count)
+            _name(maps, row, meshes, asked, first, count)
             members += 1
     return count, members
 

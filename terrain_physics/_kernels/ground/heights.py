@@ -24,8 +24,6 @@ from terrain_physics._kernels.mesh.queries import (
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER, MESHES
 from terrain_physics._kernels.types import Floats, Int64s
 
-_NO_MESH = 1 << 62  # behind all maps
-
 
 @kernel(inline=True)
 def _is_higher(level: float, best: float) -> bool:
@@ -34,12 +32,11 @@ def _is_higher(level: float, best: float) -> bool:
 
 @kernel(noinline=True, no_refcount=True)
 def _first_of(meshes: Parts) -> int:
-    """Return the lowest number of a mesh. Rows that meshes have left are empty, or used again."""
-    lowest = _NO_MESH
-    for row in range(1, row_count(meshes.rows)):
-        if meshes.rows[row, MESH] != 0:
-            lowest = min(lowest, int(meshes.rows[row, NUMBER]))
-    return lowest
+    """Return the lowest number of a mesh. Numbers ascend; rows that meshes have left are empty."""
+    row, count = 1, row_count(meshes.rows)
+    while row < count - 1 and meshes.rows[row, MESH] == 0:
+        row += 1
+    return int(meshes.rows[row, NUMBER])
 
 
 @kernel(inline=True)
@@ -60,20 +57,19 @@ def surface_over(table: Int64s, mask: int, x: float, z: float) -> tuple[float, V
     """Return (height, normal) of the highest surface over a place; NaN: no ground."""
     tables, best, normal, highest_map = borrow(table), np.nan, NOWHERE, -1
     maps, meshes = maps_in(tables), parts_in(tables, MESHES, mask)
-    for row in range(len(maps)):
-        if maps[row, MAP_LAYERS] & mask != 0:
+    behind = _place_of_meshes(maps, meshes)
+    for row in range(len(maps) + 1):
+        if row == behind:
+            memory = make_scratch(meshes)
+            level, upright = highest(meshes, x, z, borrowed(memory))
+            keep_scratch(memory)
+            if _is_higher(level, best):
+                best, normal, highest_map = level, upright, -1
+        if row < len(maps) and maps[row, MAP_LAYERS] & mask != 0:
             heights, cells, _, frame = map_arrays(maps, row)
             level = height_at(heights, cells, frame, x, z)
             if _is_higher(level, best):
                 best, highest_map = level, row
-    if row_count(meshes.rows) > 1:
-        memory = make_scratch(meshes)
-        level, upright = highest(meshes, x, z, borrowed(memory))
-        keep_scratch(memory)
-        if _is_higher(level, best) or (
-            level == best and _first_of(meshes) < maps[highest_map, MAP_NUMBER]
-        ):
-            best, normal, highest_map = level, upright, -1
     if highest_map >= 0:
         heights, cells, _, frame = map_arrays(maps, highest_map)
         normal = normal_at(heights, cells, frame, x, z)

@@ -366,6 +366,12 @@ def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
 
 
 @kernel(inline=True)
+def face_count(rows: Int64s, row: int) -> int:
+    """Return how many faces a mesh has; 0: it has gone."""
+    return 0 if rows[row, MESH] == 0 else int(_mesh_of(rows, row)[ORDER + 1])
+
+
+@kernel(inline=True)
 def material_in(rows: Int64s, row: int, face: int) -> int:
     """Return the material of a face, by the table's own numbers."""
     material = np.int64(0)
@@ -381,7 +387,7 @@ def material_in(rows: Int64s, row: int, face: int) -> int:
     return int(material)
 
 
-@kernel(holds_gil=True)
+@kernel
 def material_of(table: Int64s, triangle: int) -> int:
     """Return the material of an id; 0 for -1."""
     if triangle < 0:

@@ -13,7 +13,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
-from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -147,39 +147,6 @@ class SolidMap(Askable):
     def id_count(self) -> int:
         rows, columns = self.storage.cell_count
         return (2 + SIDES_OF_CELL) * rows * columns
-
-    def _cell_of(self, ids: Any) -> Any:
-        """Return the cell of an id, or of each."""
-        side = ids - self.triangle_count
-        return np.where(side < 0, ids // 2, side // SIDES_OF_CELL)
-
-    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
-        """Return the id and the material; outside the map the material of the nearest cell."""
-        storage, (_, columns) = self.storage, self.storage.cell_count
-        is_known = part >= 0 and triangle < self.id_count
-        if storage.materials is None or not is_known:
-            return triangle, 0, is_known
-        if triangle < 0:
-            (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
-            return triangle, int(storage.materials.item(int(row * columns + column))), True
-        return triangle, int(storage.materials.item(self._cell_of(triangle))), True
-
-    def triangles_at(
-        self, parts: Int64s, triangles: Int64s, points: Floats
-    ) -> tuple[Int64s, Bytes, Bools]:
-        storage, (_, columns) = self.storage, self.storage.cell_count
-        ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
-        known = (parts >= 0) & (ids < self.id_count)
-        if materials is None:
-            return ids, np.zeros(len(parts), np.uint8), known
-        inside = (ids >= 0) & (ids < self.id_count)
-        found = materials.take(self._cell_of(ids * inside))
-        found *= inside
-        outside = np.flatnonzero((ids < 0) & (parts >= 0))
-        if len(outside):
-            (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
-            found[outside] = materials.take(rows * columns + across)
-        return ids, found, known
 
 
 def _seen(storage: FramedMap, mask: int) -> FramedMap:

@@ -27,6 +27,9 @@ from terrain_physics.surface.shapes import box_of, centers_of, extents_of, for_k
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.paths import Paths
 
+LAND = 0
+"""The key of the land in its ground."""
+
 _SQUARE = CachedDispatch(put_square_of_shapes)
 
 # Half the size of what is asked at a place: whatever the height.
@@ -54,26 +57,24 @@ class OfRows(NamedTuple):
     tiles: Callable[..., Int64s | None]
 
 
-def under_boxes(missing: MissingTiles, boxes: Floats | None) -> list[int]:
+def under_boxes(missing: MissingTiles, boxes: Callable[[MissingTiles], Floats | None]) -> list[int]:
     """Return the numbers of all missing tiles under boxes (n, 4), which a question needs at once.
 
     A box is least x and z, greatest x and z. None: it is easy to tell that nothing is missing.
     """
-    if boxes is None or missing.are_none:
+    if missing.are_none or (found := boxes(missing)) is None:
         return []
-    numbers: list[int] = missing.under(boxes).tolist()
+    numbers: list[int] = missing.under(found).tolist()
     return numbers
 
 
-def boxes_of(missing: MissingTiles, kind: int, rows: Floats) -> Floats | None:
-    """Return the boxes (n, 4) under shapes; None: missing tiles are away from them."""
-    if _are_off_shapes(missing, kind, rows):
-        return None
+def boxes_of(kind: int, rows: Floats) -> Floats:
+    """Return the boxes (n, 4) under shapes."""
     places, extents = centers_of(kind, rows)[:, ::2], extents_of(kind, rows)[:, ::2]
     return np.concatenate([places - extents, places + extents], axis=1)
 
 
-def _are_off_shapes(missing: MissingTiles, kind: int, rows: Floats) -> bool:
+def are_off(missing: MissingTiles, kind: int, rows: Floats) -> bool:
     """Tell whether missing tiles are away from a square around shapes."""
     square = np.empty(4)
     _SQUARE.call(kind, for_kernels(rows), len(rows), square)
@@ -98,7 +99,7 @@ def _under_each(
 def _under_shapes(
     missing: MissingTiles, _: Int64s, kind: int, rows: Floats, threads: int | None, *_more: Any
 ) -> Int64s | None:
-    if _are_off_shapes(missing, kind, rows):
+    if are_off(missing, kind, rows):
         return None
     x, _y, z = centers_of(kind, rows).T
     extents = extents_of(kind, rows) * (1.0, 0.0, 1.0) + _PLACE
@@ -172,6 +173,12 @@ OF_ROWS = {
         lambda missing, found, points, threads: _nearest(missing, found.distance, points, threads),
     ),
     queries.distances_of: OfRows("points", _nearest_and_under),
+    queries.many_triangles: OfRows(
+        "triangles",
+        lambda missing, _, parts, triangles, _points: missing.of_ids(
+            np.where(parts == LAND, triangles, -1)
+        ),
+    ),
 }
 
 

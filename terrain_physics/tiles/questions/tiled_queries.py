@@ -20,7 +20,7 @@ from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.contacts import few_contacts_in, many_contacts
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.queries import Queries, many_sweeps
+from terrain_physics.surface.queries import Queries, many_sweeps, many_triangles, one_triangle
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
@@ -28,17 +28,16 @@ from terrain_physics.tiles.questions.missing_tiles import MissingTiles
 from terrain_physics.tiles.questions.needs import (
     AROUND,
     AS_ROWS,
+    LAND,
     OF_ROWS,
     ON_PATHS,
+    are_off,
     as_rows,
     boxes_of,
     under_boxes,
 )
 from terrain_physics.tiles.questions.row_answers import RowQuestion, Rows, answered, some_of
 from terrain_physics.tiles.questions.unknown_hits import only_of, with_unknown
-
-LAND = 0
-"""The key of the land in its ground."""
 
 _Answer = TypeVar("_Answer")
 
@@ -101,18 +100,15 @@ class TiledQueries(Queries):
         tiles, loads = self._tiles, self._loads
         while True:
             missing = tiles.now()
-            needed = under_boxes(missing, boxes(missing)) if loads else []
+            needed = under_boxes(missing, boxes) if loads else []
             if needed:
                 tiles.refuse_more(len(needed), what)
                 tiles.bring(needed)
                 continue
             answer = ask()
             changed = missing.or_changed()
-            if changed is missing or not loads or not under_boxes(changed, boxes(changed)):
+            if changed is missing or not loads or not under_boxes(changed, boxes):
                 return answer
-
-    def _over_shapes(self, kind: int, rows: Floats, ask: Callable[[], _Answer]) -> _Answer:
-        return self._over(lambda missing: boxes_of(missing, kind, rows), "shapes", ask)
 
     def _of_rows(
         self, what: str, begin: Callable[[Mark], GroundArrays], many: Callable[..., Any],
@@ -162,9 +158,9 @@ class TiledQueries(Queries):
         if not self._asks_land:
             return answer
         if ask is few_contacts_in:
-            kind, row = about[1:3]
+            boxes = boxes_of(about[1], np.array([about[2]]))
             again = partial(self.source.answer, mask, ask, *about)
-            return self._over_shapes(kind, np.array([row]), again)
+            return self._over(lambda _: boxes, "shapes", again)
         what, many = AS_ROWS[ask]
         begin = self.begin_sweeping if many is many_sweeps else self.begin_asking
         return only_of(self._of_rows(what, begin, many, *as_rows(*about[1:])))
@@ -174,7 +170,11 @@ class TiledQueries(Queries):
     ) -> _Answer:
         if ask is many_contacts:
             asked = partial(Queries.asked_of_rows, self, begin, ask, *about)
-            return self._over_shapes(about[0], about[1], asked)
+            kind, rows = about[:2]
+            return self._over(
+                lambda missing: None if are_off(missing, kind, rows) else boxes_of(kind, rows),
+                "shapes", asked,
+            )  # fmt: skip
         answer: _Answer = self._of_rows(OF_ROWS[ask].what, begin, ask, *about)
         return answer
 
@@ -190,7 +190,7 @@ class TiledQueries(Queries):
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         if self._tiles.now().are_none:
-            return super().triangle_at(part, triangle, point)
+            return self.source.answer(self.mask, one_triangle, self.mask, part, triangle, point)
         rows = np.array([part]), np.array([triangle]), np.array([point])
         ids, materials, known = self.triangles_at(*rows)
         return int(ids[0]), int(materials[0]), bool(known[0])
@@ -199,22 +199,10 @@ class TiledQueries(Queries):
         self, parts: Int64s, triangles: Int64s, points: Floats
     ) -> tuple[Int64s, Bytes, Bools]:
         """Return as of all grounds; with "wait" it is not known what a missing tile is made of."""
-
-        def ask(rows: Rows) -> Any:
-            own = some_of(rows, parts), some_of(rows, triangles), some_of(rows, points)
-            return Queries.triangles_at(self, *own)
-
-        def need(missing: MissingTiles, rows: Rows, _: Any) -> Int64s | None:
-            part, triangle = some_of(rows, parts), some_of(rows, triangles)
-            return missing.of_ids(np.where(part == LAND, triangle, -1))
-
-        if not self._tiles.waits:
-            question = RowQuestion("triangles", ask, need, lambda: self.version)
-            ids, materials, known = answered(self._tiles, question)
-            return ids, materials, known
-        missing = self._tiles.now()
-        ids, materials, known = ask(None)
-        needed = need(missing.or_changed(), None, ())
-        if needed is not None:
-            materials[needed >= 0], known[needed >= 0] = 0, False
+        missing, about = self._tiles.now(), (parts, triangles, points)
+        ids, materials, known = super().triangles_at(*about)
+        if self._tiles.waits:
+            needed = OF_ROWS[many_triangles].tiles(missing.or_changed(), ids, *about)
+            if needed is not None:
+                materials[needed >= 0], known[needed >= 0] = 0, False
         return ids, materials, known
