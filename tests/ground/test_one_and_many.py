@@ -105,7 +105,14 @@ def test_rays(ground: Any) -> None:
     ways = asked.directions
     ways[:600] = (0.0, -1.0, 0.0)
     ways[300:400, 1], ways[500::9] = 3.0, asked.motions[500::9]
-    limits = np.random.default_rng(1).choice([0.0, 1.0, 5.0, np.inf], 1100)
+    free = ground.raycast_many(asked.centers, ways).distance
+    limits = np.nan_to_num(free, nan=7.0)
+    limits[1::5] = np.nextafter(limits[1::5], 0.0)
+    limits[2::5] *= np.linspace(0.0, 2.0, 220)
+    limits[3::5], limits[4::5] = 0.0, np.inf
+    found, is_other = ground.raycast_many(asked.centers, ways, limits).distance, free != limits
+    expected = np.where(free < limits, free, np.nan)
+    np.testing.assert_array_equal(found[is_other], expected[is_other])
     for longest in (limits, np.full(1100, np.inf)):
         hits = ground.raycast_many(asked.centers, ways, longest)
         for k in range(0, 1100, 3):

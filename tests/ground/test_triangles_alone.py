@@ -24,7 +24,7 @@ from terrain_physics._kernels.mesh.sweeps import touch_of_skin
 from terrain_physics._kernels.surface.shapes import NO_TURN, box_body, capsule_body, sphere_body
 from terrain_physics._kernels.surface.sweep import split_motion, travel
 from tests.helpers.meshes import MESHES, lattice
-from tests.helpers.surfaces import surface_contacts
+from tests.helpers.surfaces import own_triangles, surface_contacts
 from tests.oracles.deepest import deepest_rows, is_in_map
 
 pytestmark = pytest.mark.kernels
@@ -92,10 +92,7 @@ def case_of(name: str) -> Case:
         size = 0.1 * float(np.ptp(vertices, axis=0).max())
         return Case(TriangleMesh(vertices, faces), vertices[faces], size)
     land = MAPS[name]()
-    (x, _, z), (down, across) = land.origin64, land.cell_count
-    high = x + across * land.cell_size[0], 1e12, z + down * land.cell_size[1]
-    cells = land.triangles_in(AABB((x, -1e12, z), high), margin=0.0)
-    return Case(land, cells.vertices, min(land.cell_size))
+    return Case(land, own_triangles(land).vertices, min(land.cell_size))
 
 
 class Asked(NamedTuple):

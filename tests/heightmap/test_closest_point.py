@@ -1,7 +1,6 @@
-"""The nearest point of a map's surface, against brute force over all triangles."""
+"""The nearest point of a map's surface is that of each triangle asked alone, to the bit."""
 
 import math
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +14,11 @@ from terrain_physics._kernels.ground.closest import closest_one, closest_rows
 from terrain_physics._kernels.ground.hits import FACE, PLACE, TRIANGLE
 from terrain_physics._kernels.heightmap.grid import THICKNESS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics.heightmap.files import load_heights
 from terrain_physics.surface.ground_arrays import arrays_alone
 from tests.helpers.examples import examples
-from tests.helpers.heightmaps import MapCase, both, coordinates, maps
+from tests.helpers.heightmaps import coordinates, maps
 from tests.helpers.pairwise import pairwise
-from tests.oracles.closest import Surface
-from tests.oracles.heightmap import Map
-from tests.oracles.mesh import closest_distances
+from tests.helpers.surfaces import own_triangles
 
 pytestmark = pytest.mark.kernels
 
@@ -66,57 +62,6 @@ def many(land, points, first=0, last=None):
     return whole[TRIANGLE], distances, places, whole[PLACE] & FACE
 
 
-def slack(oracle, points, distances):
-    """Return how far distances may be off: by 1e-9, and more where triangles are thin."""
-    levels = oracle.heights[~np.isnan(oracle.heights)].astype(float)
-    extent = sum(oracle.cell_size) + abs(oracle.height_scale) * float(np.ptp(levels))
-    thin = min(extent / oracle.cell_size[0] * extent / oracle.cell_size[1], 1e10)
-    largest = max(np.abs(points).max(), np.abs(oracle.origin).max())
-    return 1e-9 * distances + 1e-13 * thin * (distances + extent) + 1e-15 * largest
-
-
-def check(case, points, surface=None):
-    """Compare with the oracle: the distance, the point, and its triangle."""
-    surface = Surface(case.oracle) if surface is None else surface
-    points = np.array(points, float)
-    triangles, distances, places, cells = many(case.land, points)
-    expected = surface.distances(points)
-    for k, point in enumerate(points):
-        one = Found(int(triangles[k]), float(distances[k]), tuple(places[k]), int(cells[k]))
-        same = closest(case.land, *point.tolist())
-        assert same[1:2] + same[3:] == one[1:2] + one[3:]
-        np.testing.assert_array_equal(same.point, one.point)
-        if math.isinf(expected[k]):
-            assert one[:2] == (-1, math.inf)
-            assert one.cell == 0
-            assert np.isnan(one.point).all()
-            continue
-        assert all(math.copysign(1.0, number) == 1.0 for number in one.point if number == 0)
-        margin = slack(case.oracle, points[k], expected[k])
-        assert one.distance == pytest.approx(expected[k], rel=0, abs=margin)
-        gap = float(np.linalg.norm(np.subtract(one.point, point)))
-        assert gap == pytest.approx(one.distance, rel=0, abs=margin)
-        place = np.array([one.point])
-        if one.triangle < 0:
-            assert surface.to_outside(place)[0] <= margin
-            assert is_nearest_cell(case.oracle, one.cell, one.point, margin)
-        else:
-            (number,) = np.flatnonzero(surface.ids == one.triangle)
-            assert surface.to_triangles(place)[0, number] <= margin
-            assert one.cell == one.triangle // 2
-
-
-def is_nearest_cell(oracle, cell, point, margin):
-    """Tell whether no cell of the map is nearer to a point, seen from above."""
-    row, column = divmod(cell, oracle.columns)
-    for axis, index, count in ((0, column, oracle.columns), (2, row, oracle.rows)):
-        start, size = oracle.origin[axis], oracle.cell_size[axis // 2]
-        place = min(max(point[axis], start), start + count * size)
-        if not start + index * size - margin <= place <= start + (index + 1) * size + margin:
-            return False
-    return True
-
-
 @st.composite
 def points_near(draw, case):
     """Return a point near a map, on its surface more often than not, or far away."""
@@ -129,43 +74,38 @@ def points_near(draw, case):
     return x + aside, level + lift, z - draw(st.sampled_from([0.0, aside]))
 
 
-@examples(150)
-@given(st.data(), maps())
-def test_any_map(data, case):
-    check(case, [data.draw(points_near(case)) for _ in range(3)])
-
-
-def one_by_one(case, point, surface=None):
-    """Return (squared distance, id) of what is nearest on the map, each triangle asked by itself.
+def one_by_one(land, point):
+    """Return (id, distance) of what is nearest on the map, each triangle asked by itself.
 
     By the kernel of one triangle: to be met to the last bit. Only triangles whose bounds are
     farther off than the nearest of all corners are not asked.
     """
-    best = (math.inf, -1)
-    surface = Surface(case.oracle) if surface is None else surface
-    to_corners = np.linalg.norm(surface.corners - point, axis=2)
-    lower, upper = surface.corners.min(axis=1), surface.corners.max(axis=1)
+    own, best = own_triangles(land), (math.inf, -1)
+    corners = own.vertices
+    to_corners = np.linalg.norm(corners - point, axis=2)
+    lower, upper = corners.min(axis=1), corners.max(axis=1)
     to_bounds = np.linalg.norm(np.maximum(0.0, np.maximum(lower - point, point - upper)), axis=1)
     near = to_bounds <= to_corners.min(initial=math.inf) * (1.0 + 1e-6) + 1e-6
-    ids, triangles = surface.ids[near].tolist(), surface.corners[near].tolist()
+    ids, triangles = own.ids[near].tolist(), corners[near].tolist()
     for number, corners in zip(ids, triangles, strict=True):
         a, b, c = (tuple(p - q for p, q in zip(corner, point, strict=True)) for corner in corners)
         offset = closest_on_triangle(a, b, c, *triangle_normal(a, b, c))[1]
         square = offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]
         best = min(best, (square, number))
-    return best
+    return best[1], math.sqrt(best[0])
 
 
 @examples(100)
 @given(st.data(), maps())
 def test_nothing_is_left_out_that_is_as_near(data, case):
     point = data.draw(points_near(case))
-    square, number = one_by_one(case, point)
+    triangle, distance = one_by_one(case.land, point)
     found = closest(case.land, *point)
     if found.triangle >= 0 or case.oracle.border == "open":
-        assert (found.triangle, found.distance) == (number, math.sqrt(square))
+        assert found[:2] == (triangle, distance)
     else:
-        assert found.distance < math.sqrt(square)
+        assert found.distance < distance
+    assert all(math.copysign(1.0, number) == 1.0 for number in found.point if number == 0)
 
 
 DIAGONALS = ["a-c", "b-d", "alternating", "shortest", "table"]
@@ -178,30 +118,27 @@ DIAGONALS = ["a-c", "b-d", "alternating", "shortest", "table"]
 def test_blocks_and_marked_holes(diagonal, border, origin):
     """A map of two levels of blocks, a third of it a hole."""
     rng = np.random.default_rng(3)
-    rows, columns = 30, 75
-    heights = rng.normal(size=(rows, columns)).cumsum(axis=0).cumsum(axis=1) / 20
+    heights = rng.normal(size=(30, 75)).cumsum(axis=0).cumsum(axis=1) / 20
     heights[12, 0] = heights[3, 30] = heights[-1, -2] = np.nan
-    holes = rng.random((rows - 1, columns - 1)) < 0.1
-    holes[4:26, 8:40] = True
-    holes[0, 5] = holes[-1, -1] = True
-    split: Any = rng.random(holes.shape) < 0.5 if diagonal == "table" else diagonal
-    options: dict[str, Any] = {
-        "diagonal": split, "border": border, "origin": origin,
-        "cell_size": (0.5, 1.75), "height_scale": -1.5,
-    }  # fmt: skip
-    oracle = both(heights, **options).oracle
-    case = MapCase(HeightMap(heights, holes=holes, **options), oracle)
-    surface = Surface(oracle, holes)
-    points = rng.uniform((-9, -40, -9), (46, 40, 60), (30, 3)) + origin
-    points[:8] = surface.corners[rng.integers(0, len(surface.corners), 8), 0]
-    points[8:12] = origin + np.array([[12, 0, 25], [12, 3, 26], [9, 99, 20], [30, 2000, 30]])
-    points[12:14] = origin + np.array([[-1e6, 5, 20], [30, 5, 1e6]])
-    check(case, points, surface)
-    for point in points[::4].tolist():
-        square, number = one_by_one(case, point, surface)
-        found = closest(case.land, *point)
+    holes = rng.random((29, 74)) < 0.1
+    holes[4:26, 8:40] = holes[0, 5] = holes[-1, -1] = True
+    land = HeightMap(
+        heights, holes=holes, border=border, origin=origin, cell_size=(0.5, 1.75),
+        height_scale=-1.5,
+        diagonal=rng.random(holes.shape) < 0.5 if diagonal == "table" else diagonal,
+    )  # fmt: skip
+    points = rng.uniform((-9, -40, -9), (46, 40, 60), (10, 3)) + origin
+    points[:3] = own_triangles(land).vertices[[5, 900, 2000], 0]
+    points[3:5] = origin + np.array([[12, 0, 25], [30, 2000, 30]])
+    points[5:7] = origin + np.array([[-1e6, 5, 20], [30, 5, 1e6]])
+    triangles, distances, places, cells = many(land, points)
+    for k, point in enumerate(points.tolist()):
+        found = closest(land, *point)
+        row = int(triangles[k]), float(distances[k]), tuple(places[k]), int(cells[k])
+        assert found == row or np.isnan(places[k]).all()
         if found.triangle >= 0 or border == "open":
-            assert (found.triangle, found.distance) == (number, math.sqrt(square))
+            assert found[:2] == one_by_one(land, point)
+            assert found.cell == found.triangle // 2
 
 
 @pytest.mark.parametrize("border", ["extend", "open"])
@@ -265,23 +202,9 @@ def test_equally_near():
     # A tub: walls on all sides.
     tub = np.full((5, 5), 4.0)
     tub[1:4, 1:4] = 0.0
-    case = both(tub, border="open")
+    land = HeightMap(tub, border="open")
     for point in ((2.0, 2.0, 2.0), (2.0, 1.0, 2.0), (2.0, 1.5, 2.0)):
-        square, number = one_by_one(case, point)
-        assert closest(case.land, *point)[:2] == (number, math.sqrt(square))
-
-
-def test_the_smallest_map_and_great_heights():
-    for heights in ([[0, 1], [2, 3]], [[1e30, -1e30], [3, 0]], [[0, 0], [0, 65535.0]]):
-        for border in ("extend", "open"):
-            case = both(np.array(heights, float), border=border)
-            points = [(0.5, 9, 0.5), (0, 0, 0), (-5, 2, 0.5), (1e6, -3, 1e6), (0.5, 1e6, 0.5)]
-            check(case, points)
-            for point in points:
-                square, number = one_by_one(case, point)
-                found = closest(case.land, *map(float, point))
-                if found.triangle >= 0:
-                    assert (found.triangle, found.distance) == (number, math.sqrt(square))
+        assert closest(land, *point)[:2] == one_by_one(land, point)
 
 
 @pytest.mark.parametrize("far", [1e9, 1e18, 9e37])
@@ -304,13 +227,11 @@ def test_rounding_leaves_out_nothing(rise, cell_size):
     rng = np.random.default_rng(5)
     origin = (1036999.0384, 210222.5277, 340604.9729)
     heights = rise * rng.normal(size=(7, 6))
-    case = both(heights, border="open", cell_size=cell_size, origin=origin)
-    for _ in range(60):
-        x, _, z = case.oracle.point(int(rng.integers(7)), int(rng.integers(6)))
-        level = float(case.land.height_at(x, z))
+    land = HeightMap(heights, border="open", cell_size=cell_size, origin=origin)
+    corners = own_triangles(land).vertices.reshape(-1, 3)
+    for x, level, z in corners[rng.integers(len(corners), size=60)].tolist():
         point = (x, level + rng.normal() * rng.choice([1.0, 1e3, 1e6]), z)
-        square, number = one_by_one(case, point)
-        assert closest(case.land, *point)[:2] == (number, math.sqrt(square))
+        assert closest(land, *point)[:2] == one_by_one(land, point)
 
 
 def test_the_border_line_belongs_to_the_map():
@@ -323,14 +244,6 @@ def test_the_border_line_belongs_to_the_map():
     assert (triangles >= 0).all()
 
 
-def test_a_rough_border_seen_from_beside():
-    rng = np.random.default_rng(7)
-    case = both(20.0 * rng.normal(size=(12, 9)), cell_size=(0.7, 0.3))
-    points = rng.uniform((-5.0, -30.0, -5.0), (-0.1, 30.0, 8.0), (60, 3))
-    check(case, points)
-    check(case, points[:, [2, 1, 0]])
-
-
 def test_rows_in_parts():
     rng = np.random.default_rng(8)
     land = HeightMap(rng.normal(size=(20, 20)))
@@ -340,25 +253,3 @@ def test_rows_in_parts():
         np.testing.assert_array_equal(other[10:30], one[10:30])
         assert (other[:10] == 7).all()
         assert (other[30:] == 7).all()
-
-
-def test_our_land():
-    path = Path(__file__).parents[2] / "assets" / "land.png"
-    heights = load_heights(path, height_range=(0, 80))
-    case = MapCase(HeightMap(heights), Map(heights))
-    x, z = np.meshgrid(np.arange(513.0), np.arange(513.0))
-    d, c, a, b = (
-        np.stack([x[r, s], heights[r, s].astype(np.float32), z[r, s]], -1).reshape(-1, 3)
-        for r in (slice(None, -1), slice(1, None))
-        for s in (slice(None, -1), slice(1, None))
-    )
-    corners = np.stack([np.stack([a, b, c], 1), np.stack([a, c, d], 1)], 1).reshape(-1, 3, 3)
-    for point in [(100.0, 40.0, 100.0), (300.25, 700.0, 41.5), (256.0, -50.0, 256.0)]:
-        expected = min(
-            float(closest_distances(np.array([point]), part).min())
-            for part in np.array_split(corners, 16)
-        )
-        found = closest(case.land, *point)
-        assert found.distance == pytest.approx(expected, rel=1e-12)
-        own = closest_distances(np.array([found.point]), corners[found.triangle][None])
-        assert own[0, 0] < 1e-12

@@ -5,9 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, HeightMap, TriangleMesh
+from terrain_physics import AABB, HeightMap
 from terrain_physics.heightmap.cells import Region
-from tests.helpers.examples import times
 
 RNG = np.random.default_rng(7)
 HEIGHTS = RNG.uniform(0, 3, (9, 12)).astype(np.float32)
@@ -37,37 +36,6 @@ def test_mesh_arrays_are_the_maps_own_triangles(diagonal):
     assert np.isfinite(mesh.vertices).all()
     used = np.unique(mesh.indices)
     assert (mesh.normals[used, 1] > 0).all()
-
-
-def test_height_triangles_rays_and_mesh_agree_at_many_points():
-    rng, count = np.random.default_rng(1), times(250_000)
-    for diagonal in ("a-c", "b-d", "alternating", "shortest"):
-        ground = land(diagonal)
-        x, z = rng.uniform(2.5, 9, count), rng.uniform(-7.5, 3.5, count)
-        heights = ground.height_at(x, z)
-        arrays = ground.to_mesh(relative_to=(3, 2, -7))
-        faces = arrays.indices.reshape(-1, 3)
-        origin = np.array([3.0, 2.0, -7.0])
-        mesh = TriangleMesh(arrays.vertices.astype(np.float64) + origin, faces)
-        meshed = mesh.height_at(x, z)
-        assert np.array_equal(np.isnan(heights), np.isnan(meshed))
-        there = ~np.isnan(heights)
-        assert there.mean() > 0.5
-        assert np.abs(heights[there] - meshed[there]).max() < 1e-6
-        normals = ground.normal_at(x[there], z[there])
-        down = ground.raycast_many(np.column_stack([x, np.full(x.size, 99.0), z]), [(0, -1, 0)])
-        assert np.array_equal(down.point[:, 1], heights, equal_nan=True)
-        assert np.array_equal(down.normal[there], normals)
-        # Aimed at the same places, from so near that nothing is in the way of most.
-        points, offset = np.column_stack([x, heights, z])[there], np.array([0.01, 0.1, 0.02])
-        aimed = ground.raycast_many(points + offset, [-offset], 0.2)
-        assert not np.isnan(aimed.distance).any()
-        assert np.abs(ground.height_at(*aimed.point[:, ::2].T) - aimed.point[:, 1]).max() < 1e-9
-        straight = np.abs(aimed.point - points).max(axis=1) < 1e-9
-        assert straight.mean() > 0.9
-        same = aimed.triangle[straight] == down.triangle[there][straight]
-        assert same.mean() > 0.999  # on an edge it may be the other triangle
-        assert (np.abs(normals - mesh.normal_at(x[there], z[there])).max(axis=1) < 1e-5).all()
 
 
 def test_a_region_is_a_part_of_the_whole():

@@ -12,8 +12,8 @@ from terrain_physics import AABB, HeightMap, Triangle
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner_places
 from terrain_physics._kernels.heightmap.grid import half_corners
 from tests.helpers.examples import examples
-from tests.helpers.heightmaps import AROUND, MapCase, both, boxes, coordinates, maps, places
-from tests.oracles.heightmap import Array, Piece, height_on, normal_of
+from tests.helpers.heightmaps import AROUND, MapCase, both, boxes, maps, places
+from tests.oracles.heightmap import Piece, height_on, normal_of
 
 pytestmark = pytest.mark.kernels
 
@@ -170,48 +170,11 @@ def test_height_and_normal_are_those_of_the_triangle_there(data):
         assert min(np.abs(normal - normal_of(piece)).max() for piece in pieces) < 1e-6
 
 
-@given(st.data())
-@examples(100)
-def test_every_triangle_lies_on_the_surface(data):
-    """Any map: its triangles' corners, edges and insides are where height_at says."""
-    case = data.draw(maps())
-    found = case.land.triangles_in(window_box(case), margin=0.0)
-    shares = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5],
-                       [1 / 3, 1 / 3, 1 / 3], [0.7, 0.2, 0.1]])  # fmt: skip
-    points = np.einsum("sk,nkd->nsd", shares, found.vertices)
-    heights = case.land.height_at(points[..., 0], points[..., 2])
-    if case.oracle.border == "open" or np.isnan(case.oracle.heights).any():
-        # The middle of an edge, rounded, may fall beside the ground.
-        heights = np.where(np.isnan(heights) & (shares == 0.5).any(axis=1), points[..., 1], heights)
-    np.testing.assert_allclose(heights, points[..., 1], rtol=0, atol=height_tolerance(case))
-    normals = case.land.normal_at(points[:, -1, 0], points[:, -1, 2])
-    np.testing.assert_allclose(normals, found.normals, rtol=0, atol=normal_tolerance(case))
-
-
 def window_box(case: MapCase) -> AABB:
     """Return a box around the whole map and two cells beyond."""
     oracle = case.oracle
     low, high = oracle.point(-2, -2), oracle.point(oracle.rows + 2, oracle.columns + 2)
     return AABB((low[0], -1e40, low[2]), (high[0], 1e40, high[2]))
-
-
-@given(st.data())
-@examples(60)
-def test_one_place_and_many_places_give_the_same_bits(data):
-    case = data.draw(maps())
-    places: Array = np.array(
-        [(data.draw(coordinates(case, 0)), data.draw(coordinates(case, 2))) for _ in range(6)]
-    )
-    heights = case.land.height_at(places[:, 0], places[:, 1])
-    normals = case.land.normal_at(places[:, 0], places[:, 1])
-    for k, (x, z) in enumerate(places.tolist()):
-        height, normal = case.land.height_at(x, z), case.land.normal_at(x, z)
-        assert type(height) is float or isinstance(height, np.float64)
-        np.testing.assert_array_equal(height, heights[k])
-        np.testing.assert_array_equal(np.array(normal), normals[k].astype(np.float32))
-    grid = case.land.height_at(places[:, :1], places[:, 1])
-    assert grid.shape == (6, 6)
-    np.testing.assert_array_equal(np.diagonal(grid), heights)
 
 
 @given(maps(holes=True))

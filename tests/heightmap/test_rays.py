@@ -158,6 +158,16 @@ def test_holes_are_passed_and_their_rims_are_closed():
     assert everything.raycast(Ray((1, 1, 1), (0.1, -1, 0))) is None
 
 
+@pytest.mark.parametrize(("diagonal", "half"), [("a-c", 0), ("b-d", 1)])
+def test_of_triangles_that_share_an_edge_the_first_by_row_and_column(diagonal, half):
+    """Not by half before column. An upright ray hits that of the place itself."""
+    flat = HeightMap(np.zeros((9, 9)), diagonal=diagonal)
+    for way in ((0.25, -1, 0.5), (-0.25, -1, 0.5), (0.25, -1, 0)):
+        hit = hit_of(flat, Ray((3 - way[0], 1, 5.25 - way[2]), way))
+        assert hit.triangle == 2 * (5 * 8 + 2) + half
+    assert hit_of(flat, Ray((3, 1, 5.25), (0, -1, 0))).triangle // 2 == 5 * 8 + 3
+
+
 def test_material_and_id_of_what_was_hit():
     materials = np.arange(20, dtype=np.uint8).reshape(4, 5)
     land = HeightMap(np.zeros((5, 6)), materials=materials)

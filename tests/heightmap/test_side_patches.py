@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from pyglm import glm
 
 from terrain_physics import (
     OBB,
-    Capsule,
     CapsuleCollider,
     CharacterMovement,
     Ground,
@@ -25,6 +23,7 @@ from terrain_physics.heightmap.solid import patch_grid, sides
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import rest_is_full
+from tests.helpers.grounds import Questions, bits, everything, one_by_one
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
@@ -58,53 +57,37 @@ def drawn_ground(draw: np.random.Generator) -> Any:
     return Ground([land, drawn_map(draw, origin + step)])
 
 
-class Questions:
-    """Places and ways, and shapes there, many of them along the sides of cells."""
+def drawn_questions(draw: np.random.Generator, ground: Any) -> Questions:
+    """Return places, ways and shapes, many of them along the sides of cells."""
+    low = np.array(ground.bounds.lower if isinstance(ground, HeightMap) else (0, 0, 0))
+    low = np.where(np.isfinite(low), low, 0.0)
+    places = low + draw.uniform(-2.0, 13.0, (COUNT, 3)) * (1.0, 0.3, 1.0)
+    ways = draw.normal(size=(COUNT, 3))
+    ways[::2] *= (0.0, 0.0, 1.0)  # along the walls of a column of cells
+    ways[::2, 2] = np.where(ways[::2, 2] < 0.0, -9.0, 9.0)
+    radii = draw.uniform(0.1, 0.8, COUNT)
+    # The walls are at whole numbers of meters: some shapes are in them by a hair.
+    aside = np.round(places[:, 0]) + radii - draw.choice([0.0, 1e-9, 1e-3], COUNT)
+    places[::2, 0] = aside[::2]
+    turns, _ = np.linalg.qr(draw.normal(size=(COUNT, 3, 3)))
+    turns[:, :, 0] *= np.linalg.det(turns)[:, np.newaxis]
+    turns[::2] = np.eye(3)
+    ends = places + np.array([0.0, 0.9, 0.2])
+    return Questions(
+        places[:, 0], places[:, 2], np.column_stack([places, radii]),
+        np.column_stack([places, ends, radii]), places,
+        np.column_stack([radii, np.full((COUNT, 2), (0.5, 0.3))]), turns, ways, ways,
+    )  # fmt: skip
 
-    def __init__(self, draw: np.random.Generator, ground: Any) -> None:
-        low = np.array(ground.bounds.lower if isinstance(ground, HeightMap) else (0, 0, 0))
-        low = np.where(np.isfinite(low), low, 0.0)
-        self.places = low + draw.uniform(-2.0, 13.0, (COUNT, 3)) * (1.0, 0.3, 1.0)
-        self.ways = draw.normal(size=(COUNT, 3))
-        self.ways[::2] *= (0.0, 0.0, 1.0)  # along the walls of a column of cells
-        self.ways[::2, 2] = np.where(self.ways[::2, 2] < 0.0, -9.0, 9.0)
-        radii = draw.uniform(0.1, 0.8, COUNT)
-        # The walls are at whole numbers of meters: some shapes are in them by a hair.
-        aside = np.round(self.places[:, 0]) + radii - draw.choice([0.0, 1e-9, 1e-3], COUNT)
-        self.places[::2, 0] = aside[::2]
-        turns = [glm.normalize(glm.quat(*own)) for own in draw.normal(size=(COUNT, 4))]
-        turns[::2] = [glm.quat()] * len(turns[::2])
-        rows, upper = (
-            list(zip(self.places, radii, strict=True)),
-            self.places + np.array([0.0, 0.9, 0.2]),
-        )
-        self.shapes: list[list[Any]] = [
-            [Sphere(place, radius) for place, radius in rows],
-            [Capsule(rows[k][0], upper[k], rows[k][1]) for k in range(COUNT)],
-            [
-                OBB(place, (radius, 0.5, 0.3), turn)
-                for (place, radius), turn in zip(rows, turns, strict=True)
-            ],
-        ]
 
-    def answers(self, ground: Any) -> list[NDArray[Any]]:
-        """Return all that a ground answers, of many at once and one by one."""
-        hits, near = ground.raycast_many(self.places, self.ways), ground.closest_points(self.places)
-        found = [*hits, *near]
-        for shapes in self.shapes:
-            contacts = ground.contacts(shapes)
-            sweeps = ground.sweep_many(shapes, self.ways)
-            found += [contacts.query, contacts.triangle, contacts.penetration, contacts.point]
-            found += [*sweeps, ground.contact_counts(shapes)]
-            alone = [ground.sweep(own, way) for own, way in zip(shapes, self.ways, strict=True)]
-            found.append(np.array([1.0 if own is None else own.fraction for own in alone]))
-            found += [np.array(ground.contacts(own).triangle) for own in shapes[::8]]
-        rays = map(Ray, self.places[::4], self.ways[::4])
-        found.append(np.array([ground.raycast(own) is not None for own in rays]))
-        found.append(np.array([ground.closest_point(place).distance for place in self.places[::4]]))
-        if isinstance(ground, HeightMap):
-            found.append(ground.signed_distance(self.places))
-        return found
+def answers(ground: Any, asked: Questions) -> list[Any]:
+    """Return all that a ground answers, of many at once and one by one."""
+    found = [bits(answer) for answer in everything(ground, asked).values()]
+    return [
+        *found,
+        repr(one_by_one(ground, asked, 10)),
+        bits(ground.signed_distance(asked.centers)),
+    ]
 
 
 def walks(ground: Any, places: Floats) -> list[tuple[float, ...]]:
@@ -129,14 +112,13 @@ def in_patches(monkeypatch: pytest.MonkeyPatch, cells: int, ground: Any) -> Any:
 def test_patches_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(seed)
     ground = drawn_ground(draw)
-    asked = Questions(draw, ground)
+    asked = drawn_questions(draw, ground)
     whole = in_patches(monkeypatch, ONE_PATCH, ground)
-    wanted, walked = asked.answers(whole), walks(whole, asked.places[:6])
+    wanted, walked = answers(whole, asked), walks(whole, asked.centers[:6])
     for cells in (2, 3):
         cut = in_patches(monkeypatch, cells, ground)
-        for own, other in zip(asked.answers(cut), wanted, strict=True):
-            np.testing.assert_array_equal(own, other)
-        assert walks(cut, asked.places[:6]) == walked
+        assert answers(cut, asked) == wanted
+        assert walks(cut, asked.centers[:6]) == walked
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
@@ -144,7 +126,7 @@ def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     draw = np.random.default_rng(seed)
     ground = in_patches(monkeypatch, 2, drawn_ground(draw))
     maps = [ground] if isinstance(ground, HeightMap) else list(ground.parts.values())
-    asked = Questions(draw, ground)
+    asked = drawn_questions(draw, ground)
     for _ in range(6):
         land, (row, column) = maps[draw.integers(len(maps))], draw.integers((ROWS, COLUMNS))
         kind = draw.integers(4)
@@ -157,10 +139,8 @@ def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
         else:
             x, _, z = land.origin64
             land.carve((x + column, z + row), 1.5, 0.3)
-        shown = asked.answers(ground)
-        fresh = in_patches(monkeypatch, ONE_PATCH, ground)
-        for own, other in zip(shown, asked.answers(fresh), strict=True):
-            np.testing.assert_array_equal(own, other)
+        shown = answers(ground, asked)
+        assert shown == answers(in_patches(monkeypatch, ONE_PATCH, ground), asked)
         monkeypatch.setattr(patch_grid, "PATCH_CELLS", 2)
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import HeightMap, Ray, RayHit
+from terrain_physics import AABB, HeightMap, Triangles
 from terrain_physics._kernels.heightmap.grid import THICKNESS
 from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE
 from terrain_physics._kernels.types import read_only
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.surface.ground_arrays import GroundArrays, arrays_alone
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import Contacts, RayHits, SweepHit, SweepHits
+from terrain_physics.surface.results import Contacts, RayHits, SweepHits
 from terrain_physics.surface.shapes import centers_of, rows_of
 
 _COLUMNS = ("query", "triangle", "penetration", "normal", "point", "material")
@@ -49,6 +49,15 @@ def surface_of(land: HeightMap) -> HeightMap:
     twin: HeightMap = object.__new__(type(land))
     twin._storage, twin._queries = land._storage, Queries(_SurfaceAlone(land._storage))
     return twin
+
+
+def own_triangles(land: HeightMap) -> Triangles:
+    """Return the triangles of a map that have ids, in their order."""
+    (x, _, z), (rows, columns) = land.origin64, land.cell_count
+    high = x + columns * land.cell_size[0], 9e37, z + rows * land.cell_size[1]
+    found = land.triangles_in(AABB((x, -9e37, z), high), margin=0.0)
+    own = found.ids >= 0
+    return Triangles(found.vertices[own], found.normals[own], found.ids[own])
 
 
 def may_be_beside(land: HeightMap, ids: Any) -> NDArray[np.bool_]:
@@ -90,15 +99,6 @@ def surface_contacts(land: HeightMap, shapes: Any) -> Contacts:
     return alone
 
 
-def _is_first(land: HeightMap, hit: Any, solid: Any) -> bool:
-    """Tell whether the hit of solid ground is that of the surface, or a nearer one beside it."""
-    if hit == solid:
-        return True
-    if solid is None or not may_be_beside(land, solid.triangle):
-        return False
-    return hit is None or bool(solid.distance < hit.distance)
-
-
 def _assert_first(land: HeightMap, alone: Any, solid: Any) -> None:
     """Check that of many hits of solid ground each is that of the surface, or a nearer one."""
     same = np.ones(len(alone.distance), dtype=np.bool_)
@@ -121,17 +121,3 @@ def surface_touches(land: HeightMap, shapes: Any, motions: Any) -> SweepHits:
     hits = surface_of(land).sweep_many(shapes, motions)
     _assert_first(land, hits, land.sweep_many(shapes, motions))
     return hits
-
-
-def surface_hit(land: HeightMap, ray: Ray, most: float = math.inf) -> RayHit | None:
-    """Return the hit of a ray on the surface; the map has it, or a nearer one beside it."""
-    hit = surface_of(land).raycast(ray, most)
-    assert _is_first(land, hit, land.raycast(ray, most))
-    return hit
-
-
-def surface_touch(land: HeightMap, shape: Any, motion: Any) -> SweepHit | None:
-    """Return the touch of a surface by a moving shape; the map has it, or one beside it."""
-    hit = surface_of(land).sweep(shape, motion)
-    assert _is_first(land, hit, land.sweep(shape, motion))
-    return hit

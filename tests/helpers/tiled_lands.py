@@ -142,3 +142,25 @@ def settle(land: TiledGround, frames: int = 1) -> None:
             assert time.monotonic() < end
             time.sleep(0.0005)
             land.load_some(ms=1000, max_bytes=1 << 40)
+
+
+def answers(ground: Ground, seed: int, size: float) -> list[NDArray[Any]]:
+    """Return answers to questions of many kinds over land of a size."""
+    rng = np.random.default_rng(seed)
+    xs, zs = rng.uniform(-10, size + 10, (2, 200))
+    heights = ground.height_at(xs, zs)
+    origins = np.column_stack([xs, rng.uniform(-30, 40, 200), zs])
+    rays = ground.raycast_many(origins, rng.normal(size=(200, 3)))
+    near = np.nan_to_num(np.column_stack([xs, heights, zs])) + rng.normal(size=(200, 3))
+    balls = np.column_stack([near, rng.uniform(0.2, 3, 200)])
+    sweeps, contacts = ground.sweep_many(balls, rng.normal(0, 20, (200, 3))), ground.contacts(balls)
+    closest = ground.closest_points(near)
+    return [
+        heights, ground.normal_at(xs, zs), *rays, *sweeps, contacts.triangle, contacts.depth,
+        closest.triangle, closest.distance, ground.contains(near), ground.signed_distance(near),
+    ]  # fmt: skip
+
+
+def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
+    for here, there in zip(answers(one, seed, size), answers(other, seed, size), strict=True):
+        np.testing.assert_array_equal(here, there)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, Sphere
+from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
 from terrain_physics.heightmap.framed import Edited
 from terrain_physics.lattice import blocks, table
@@ -15,8 +15,7 @@ from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.lattice.tile import LoadedTile
 from tests.helpers.examples import rest_is_full
 from tests.helpers.lattices import ground_of, lattice, one_map
-
-SIDE = 64
+from tests.helpers.tiled_lands import SIDE, answers, assert_alike
 
 
 def land(seed: int, rows: int = 3, columns: int = 3) -> np.ndarray:
@@ -25,36 +24,6 @@ def land(seed: int, rows: int = 3, columns: int = 3) -> np.ndarray:
     a, b, c = rng.uniform(5, 20, 3)
     waves = 6 * np.sin(x / a) * np.cos(z / b) + 3 * np.sin((x + z) / c)
     return np.asarray(waves + rng.normal(0, 0.1, x.shape), np.float32)
-
-
-def asked(ground: Ground, seed: int, size: float) -> list[np.ndarray]:
-    """Return answers to questions of many kinds."""
-    rng = np.random.default_rng(seed)
-    xs, zs = rng.uniform(-10, size + 10, (2, 300))
-    origins = np.column_stack([xs, rng.uniform(-30, 40, 300), zs])
-    ways = rng.normal(size=(300, 3))
-    lines = np.column_stack([xs[:200], ground.height_at(xs, zs)[:200], zs[:200]])
-    near = np.nan_to_num(lines) + rng.normal(size=(200, 3))
-    balls = np.column_stack([near, rng.uniform(0.2, 3, 200)])
-    rays = ground.raycast_many(origins, ways)
-    sweeps = ground.sweep_many(_spheres(balls), rng.normal(0, 20, (200, 3)))
-    contacts = ground.contacts(_spheres(balls))
-    closest = ground.closest_points(near)
-    return [
-        ground.height_at(xs, zs), ground.normal_at(xs, zs), rays.distance, rays.triangle,
-        rays.normal, rays.material, sweeps.fraction, sweeps.triangle,
-        contacts.triangle, contacts.depth,
-        closest.distance, closest.triangle, ground.contains(near), ground.signed_distance(near),
-    ]  # fmt: skip
-
-
-def _spheres(rows: np.ndarray) -> Any:
-    return [Sphere(row[:3], row[3]) for row in rows.tolist()]
-
-
-def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
-    for here, there in zip(asked(one, seed, size), asked(other, seed, size), strict=True):
-        np.testing.assert_array_equal(here, there)
 
 
 @pytest.mark.parametrize("thickness", [np.inf, 2.0, 0.5])
@@ -77,7 +46,7 @@ def test_answers_are_those_of_one_map_whatever_came_and_went(
         source.fetch(rng.permutation(numbers).tolist()[:5])
         ground.height_at(10, 10)
         terrain.take(rng.permutation(numbers).tolist()[:4])
-        asked(ground, seed, 3 * SIDE)
+        answers(ground, seed, 3 * SIDE)
     source.fetch(rng.permutation(numbers).tolist())
     assert_alike(ground, one_map(source), seed, 3 * SIDE)
 

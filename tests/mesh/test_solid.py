@@ -258,22 +258,6 @@ def test_solid_is_kept(tmp_path):
     assert "solid" not in repr(BOX)
 
 
-def test_all_makers_make_solids():
-    makers = [
-        TriangleMesh.box((1, 1, 1), solid=True),
-        TriangleMesh.cylinder(1, 1, solid=True),
-        TriangleMesh.stairs(1, 0.2, 0.3, 4, solid=True),
-        TriangleMesh.ramp(1, 1, 1, solid=True),
-        TriangleMesh.sphere(1, subdivisions=1, solid=True),
-        TriangleMesh.from_trimesh(BOX, solid=True),
-    ]
-    assert all(mesh.solid for mesh in makers)
-    for mesh in makers:
-        low, high = np.array(mesh.bounds.lower64), np.array(mesh.bounds.upper64)
-        assert mesh.contains(0.7 * low + 0.3 * high)
-        assert mesh.contains(0.7 * low + 0.3 * high - 5 * (high - low)) is False
-
-
 # Maps and grounds
 
 

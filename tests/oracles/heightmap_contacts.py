@@ -1,7 +1,7 @@
-"""Shapes against triangles in NumPy, float64: how far apart, and how a ball gets out.
+"""The points of triangles that are closest to points, in NumPy, float64.
 
 Nothing here is imported from ``terrain_physics``. Distances are the least over all features, tried
-one after the other; boxes are in ``box_hulls.py``.
+one after the other.
 """
 
 import numpy as np
@@ -45,36 +45,3 @@ def feet_on_triangles(point: Array, corners: Array) -> tuple[Array, NDArray[np.b
         nearest = np.where((distance < least)[:, None], foot, nearest)
         least = np.minimum(least, distance)
     return np.where(inside[:, None], feet, nearest), inside, heights
-
-
-def pushes_of_ball(center: Array, radius: float, corners: Array) -> tuple[Array, Array, Array]:
-    """Return (distances, penetrations, closest points) of one ball and n triangles, front solid."""
-    feet, inside, heights = feet_on_triangles(center, corners)
-    apart = center - feet
-    distances = np.linalg.norm(apart, axis=1)
-    unit = apart / np.where(distances > 0, distances, 1)[:, None]
-    pushes = np.where(
-        inside[:, None],
-        (radius - heights)[:, None] * normals_of(corners),
-        (radius - distances)[:, None] * unit,
-    )
-    return distances, pushes, feet
-
-
-def distance_of_segment(start: Array, end: Array, corners: Array) -> Array:
-    """Return the distances of a segment from n triangles, by a fine search along the segment.
-
-    The distance from a triangle is a convex function along a line: thirds of it are dropped.
-    """
-    low, high = np.zeros(len(corners)), np.ones(len(corners))
-
-    def distance(share: Array) -> Array:
-        points = start + share[:, None] * (end - start)
-        feet, _, _ = feet_on_triangles(points, corners)
-        return np.asarray(np.linalg.norm(points - feet, axis=1))
-
-    for _ in range(60):
-        first, second = low + (high - low) / 3, high - (high - low) / 3
-        left = distance(first) <= distance(second)
-        low, high = np.where(left, low, first), np.where(left, second, high)
-    return distance((low + high) / 2)

@@ -1,7 +1,5 @@
 """The solid of height maps as closed boxes of cells: a slow, obviously correct oracle of sides."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -110,15 +108,6 @@ def closest(triangles: Floats, point: Floats) -> tuple[float, Floats]:
     places = np.concatenate(found)
     distances = np.sqrt(((places - point) ** 2).sum(axis=1))
     return float(distances.min()), places[distances.argmin()]
-
-
-def is_inside(lands: Sequence[HeightMap], point: Floats) -> bool:
-    """Tell whether a point is in the ground of a map."""
-    for land in lands:
-        height = land.height_at(float(point[0]), float(point[2]))
-        if height > point[1] > height - min(land.thickness, DEPTH):
-            return True
-    return False
 
 
 def travel(triangles: Floats, radius: float, start: Floats, motion: Floats) -> float:

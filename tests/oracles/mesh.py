@@ -28,27 +28,6 @@ def closest_distances(points: Array, corners: Array) -> Array:
     return np.where(inside, np.minimum(best, height), best)
 
 
-def ray_distances(origins: Array, directions: Array, corners: Array) -> tuple[Array, Array]:
-    """Return (distances, infinite where missed; how far from an edge, as a weight), each (m, n).
-
-    T. Moeller, B. Trumbore, "Fast, minimum storage ray-triangle intersection" (1997). A hit is to
-    be trusted where the weight is not nearly zero.
-    """
-    a = corners[None, :, 0]
-    first, second = corners[None, :, 1] - a, corners[None, :, 2] - a
-    across = np.cross(directions[:, None], second)
-    volume = (first * across).sum(-1)
-    safe = np.where(volume == 0, 1.0, volume)
-    to_origin = origins[:, None] - a
-    u = (to_origin * across).sum(-1) / safe
-    turned = np.cross(to_origin, first)
-    v = (directions[:, None] * turned).sum(-1) / safe
-    t = (second * turned).sum(-1) / safe
-    weight = np.minimum(np.minimum(u, v), 1 - u - v)
-    hit = (volume != 0) & (weight >= 0) & (t >= 0)
-    return np.where(hit, t, np.inf), np.where(volume != 0, np.abs(weight), np.inf)
-
-
 def boxes_meet(corners: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
     """Tell which closed boxes of triangles (n, 3, 3) meet a box."""
     low, high = corners.min(axis=1), corners.max(axis=1)

@@ -14,41 +14,28 @@ from terrain_physics import (
     Ground,
     HeightMap,
     Ray,
-    Sphere,
     Tile,
     TiledGround,
     TriangleMesh,
 )
 from terrain_physics.heightmap.solid import patch_grid
 from terrain_physics.tiles import tiled_ground
-from tests.helpers.tiled_lands import SIDE, TilesOfArrays, forget_needs, level, settle, waves
+from tests.helpers.tiled_lands import (
+    SIDE,
+    TilesOfArrays,
+    answers,
+    assert_alike,
+    forget_needs,
+    level,
+    settle,
+    waves,
+)
 
 EVERYWHERE = AABB((-1e6, 0, -1e6), (1e6, 0, 1e6))
 
 
 def opened(tiles: TilesOfArrays, missing: Any = "load") -> TiledGround:
     return TiledGround.open(tiles, missing=missing)
-
-
-def answers(ground: Ground, seed: int, size: float) -> list[Any]:
-    rng = np.random.default_rng(seed)
-    xs, zs = rng.uniform(-10, size + 10, (2, 200))
-    origins = np.column_stack([xs, rng.uniform(-30, 40, 200), zs])
-    rays = ground.raycast_many(origins, rng.normal(size=(200, 3)))
-    near = np.nan_to_num(np.column_stack([xs, ground.height_at(xs, zs), zs]))
-    near += rng.normal(size=near.shape)
-    spheres = [Sphere(place, 0.8) for place in near.tolist()]
-    contacts, closest = ground.contacts(spheres), ground.closest_points(near)
-    return [
-        ground.height_at(xs, zs), ground.normal_at(xs, zs), rays.distance, rays.triangle,
-        rays.material, contacts.triangle, contacts.depth, closest.triangle, closest.distance,
-        ground.contains(near), ground.signed_distance(near),
-    ]  # fmt: skip
-
-
-def assert_alike(one: Ground, other: Ground, seed: int, size: float) -> None:
-    for here, there in zip(answers(one, seed, size), answers(other, seed, size), strict=True):
-        np.testing.assert_array_equal(here, there)
 
 
 def edit(ground: Ground, rng: np.random.Generator, size: float) -> None:
