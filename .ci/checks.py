@@ -163,7 +163,7 @@ def state_of(name: str, paths: Iterable[str]) -> str:
 def tracked() -> list[str]:
     """Return the paths of a checkout, also those that are not committed yet."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()  # noqa: S603
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     written = (".ci/passed.json", ".ci/logs/")
     return [path for path in listed.split("\0") if path and not path.startswith(written)]
 
@@ -226,9 +226,9 @@ def requirements(extras: Iterable[str]) -> list[str]:
 def installed(python: str) -> dict[str, str]:
     """Return the versions of Python and of what an environment holds, by name."""
     program = "import platform; print(platform.python_version())"
-    version = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    version = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)
     command = [python, "-m", "pip", "list", "--format", "json"]
-    listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
+    listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     held = {_name(one["name"]): one["version"] for one in listed}
     return {"python": version.stdout.strip()} | held
 
@@ -239,7 +239,7 @@ def resolved(python: str, extras: Iterable[str], held: Mapping[str, str]) -> dic
     if not wanted:
         return dict(held)
     command = [python, "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-", *wanted]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     new = [one["metadata"] for one in json.loads(told[told.index("{") :])["install"]]
     return dict(held) | {_name(one["name"]): one["version"] for one in new}
 
@@ -305,7 +305,7 @@ def commit() -> str:
     parts = []
     for words in (["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", *_NOT_WRITTEN]):
         command = ["git", *words]
-        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         parts.append(told.stdout.strip())
     return parts[0] + "+" * bool(parts[1])
 

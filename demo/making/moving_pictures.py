@@ -58,7 +58,7 @@ class Pitted(Throng):
 
     def _dig(self, number: int) -> None:
         """Make a pit, and every third time a hill."""
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         angle, away = 2.4 * number, 3.0 + 1.3 * (number % 4)
         place = (away * math.cos(angle), away * math.sin(angle))
         rise = PIT_DEPTH if number % 3 == 2 else -PIT_DEPTH

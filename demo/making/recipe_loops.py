@@ -131,7 +131,7 @@ def filled(witness: Witness, camera: Camera, start: float, seconds: float) -> Fr
 
 def flooded(frame: Frame, level: float) -> Frame:
     """Let water stand over the land."""
-    assert frame.land is not None  # noqa: S101 of a recipe with a lake
+    assert frame.land is not None
     (x0, _, z0), (x1, _, z1) = frame.land.bounds.lower64, frame.land.bounds.upper64
     a, b, c, d = ((x, level, z) for x, z in ((x0, z0), (x0, z1), (x1, z1), (x1, z0)))
     frame.tints.append(Tint(np.array([[a, b, c], [a, c, d]]), colors.rows(colors.BLUE, 2)))

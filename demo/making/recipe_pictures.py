@@ -131,7 +131,7 @@ class Witness:
         """Return a tile that is loaded, roughly, as a field of a chessboard."""
         if (row, column) not in self._tiles:
             tile, pose = land.tile(row, column), np.eye(4)
-            assert tile is not None  # noqa: S101 it is loaded
+            assert tile is not None
             rough = HeightMap(np.asarray(tile.heights)[::4, ::4], cell_size=4).to_mesh()
             pose[:3, 3] = land.tile_size * column, 0.0, land.tile_size * row
             mesh = TriangleMesh(rough.vertices, rough.indices.reshape(-1, 3))

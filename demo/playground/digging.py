@@ -81,7 +81,7 @@ class Digging(Scene):
             tool, px, pz = "heap", x + side * (12.0 + 4.0 * math.sin(5.0 * angle)), z - 9.0
         elif self.steps % 6:
             tool = ""
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         place = (px, float(np.nan_to_num(self.land.height_at(px, pz))), pz)
         return Controls(tool=tool, place=place if tool else None, yaw=0.3, pitch=-0.34)
 
@@ -89,7 +89,7 @@ class Digging(Scene):
 
     def more_state(self) -> Any:
         land = self.land
-        assert land is not None  # noqa: S101 made in build
+        assert land is not None
         if self._saved is None or self._saved[0] != land.version:
             arrays = (land.heights.copy(), np.array(land.holes), np.array(land.materials))
             self._saved = (land.version, arrays)
@@ -97,7 +97,7 @@ class Digging(Scene):
 
     def restore(self, state: tuple[Any, ...]) -> None:
         self._saved = version, arrays = state[-1]
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         if self.land.version != version:
             self.land = self._land_again(self.land, arrays, version)
             for body, *_ in state[1][1]:
@@ -128,7 +128,7 @@ class Digging(Scene):
         return b"".join(values.tobytes() for values in arrays)
 
     def menu(self) -> list[str]:
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         holes = int(np.array(self.land.holes).sum())
         return [f"{self.land.version} edits, {holes} cells without ground"]
 

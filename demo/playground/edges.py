@@ -114,7 +114,7 @@ class Edges(Scene):
     @property
     def ground_map(self) -> HeightMap:
         """The map."""
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         return self.land
 
     def step(self, seconds: float, controls: Controls) -> None:

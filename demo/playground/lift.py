@@ -277,7 +277,7 @@ class Lift(Scene):
 
     @property
     def _hero(self) -> Body:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         return self.player.body
 
     # Ground that moves is part of the state

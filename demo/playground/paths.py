@@ -123,7 +123,7 @@ class Paths(Throng):
 
     def _plan(self) -> None:
         """Make the map true, and find all ways anew."""
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         self.map.update()
         self.changed = ()
         shown = squares_of(self.map, self.land)
@@ -179,7 +179,7 @@ class Paths(Throng):
             self.goes_north[turns] = ~self.goes_north[turns]
 
     def _lead_hero(self) -> None:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         if self.controls.forward or self.controls.right:
             self.path = self.goal = None
         if self.path is None:
@@ -226,7 +226,7 @@ class Paths(Throng):
                 self._change(around, self.level[around])
 
     def _change(self, around: Slices, heights: Floats) -> None:
-        assert self.land is not None  # noqa: S101 made in build
+        assert self.land is not None
         self.land[around] = heights
         self.changed, self.changed_at = (*self.changed, around), self.steps
 

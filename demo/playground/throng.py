@@ -120,7 +120,7 @@ class Throng(Scene):
 
     def _on_land(self, x: float, z: float) -> Floats3:
         """Return a place just above the land; beyond it, at height 0."""
-        assert self.land is not None  # noqa: S101 people are put on a map
+        assert self.land is not None
         return x, float(np.nan_to_num(self.land.height_at(x, z))) + 0.3, z
 
 

@@ -55,7 +55,7 @@ class Walk(Scene):
         return self._ground
 
     def _put_friend(self, index: int, x: float, z: float) -> None:
-        assert self.land is not None  # noqa: S101 made just before
+        assert self.land is not None
         height = self.land.height_at(x, z)
         color = colors.PEOPLE[(index + 2) % len(colors.PEOPLE)]
         if index % 2:
@@ -119,7 +119,7 @@ class Walk(Scene):
 
     @property
     def _hero(self) -> Floats3:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         return self.player.body.place
 
     @staticmethod

@@ -70,7 +70,7 @@ class Endless(Scene):
         return self._ground
 
     def drive(self) -> None:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         if self.steps % EVERY == 0:
             self._ground.keep_near([self.player.body.mover], self.radius, 1.5 * self.radius)
             self._ground.load_some(LOADING)
@@ -113,7 +113,7 @@ class Endless(Scene):
         return repr((self.glider.state(), self.strokes)).encode()
 
     def maps(self) -> tuple[TileMap, ...]:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         hero, yaw = self._hero_tile, self.player.yaw
         return (
             self.near.around(hero, yaw, self._ground.loaded, self._ground.edited),
@@ -129,7 +129,7 @@ class Endless(Scene):
         ]
 
     def decorate(self, frame: Frame, alpha: float) -> None:
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         body = self.player.body
         x, y, z = (a + (b - a) * alpha for a, b in zip(body.before, body.place, strict=True))
         self.land = frame.land = self.window.follow(x, z, self.steps)
@@ -139,7 +139,7 @@ class Endless(Scene):
     @property
     def _hero_tile(self) -> tuple[float, float]:
         """The row and the column of tiles where the hero is."""
-        assert self.player is not None  # noqa: S101 made in build
+        assert self.player is not None
         x, _, z = self.player.body.place
         return (z - EDGE) / TILE, (x - EDGE) / TILE
 

@@ -62,7 +62,7 @@ class Body:
 
     def step(self, seconds: float) -> None:
         """Move for one step."""
-        assert isinstance(self.mover, CharacterMovement)  # noqa: S101 a member moves with its group
+        assert isinstance(self.mover, CharacterMovement)
         self.before = self.mover.position64
         self.result = self.mover.update(seconds)
         if self.rolls:
@@ -96,7 +96,7 @@ class Body:
 
     def _roll(self, seconds: float) -> None:
         """Turn as a ball that rolls over what it lies on; it is only drawn so."""
-        assert isinstance(self.collider, SphereCollider)  # noqa: S101 narrows the type
+        assert isinstance(self.collider, SphereCollider)
         normal = self.result.ground_normal
         if normal is None:
             return

@@ -113,7 +113,7 @@ class Scene:
     @property
     def ground(self) -> AnyGround:
         """What bodies stand on."""
-        assert self.land is not None  # noqa: S101 a scene without a map says what else there is
+        assert self.land is not None
         return self.land
 
     @property

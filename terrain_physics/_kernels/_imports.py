@@ -74,7 +74,7 @@ _meant: dict[bytes, str] = {
 
 def follow(name: str) -> None:
     """Follow the imports of one more package: its kernels are kept, too."""
-    folder = os.path.dirname(str(sys.modules[name].__file__))  # noqa: PTH120 as `_sources` has it
+    folder = os.path.dirname(str(sys.modules[name].__file__))
     if (package := _Package(name, name, folder)) not in _packages:
         _packages.append(package)
 
@@ -90,7 +90,7 @@ def state_of(module: str) -> str:
         if not getattr(sys, "frozen", False):
             return _state(module, ())
     except (_UnclearError, FileNotFoundError, NotADirectoryError):
-        if os.path.isfile(os.path.join(_sources.FOLDER, "_imports.py")):  # noqa: PTH113, PTH118
+        if os.path.isfile(os.path.join(_sources.FOLDER, "_imports.py")):
             return _state_of_all(*_packages)
     # The kernels know no package that is followed later.
     is_ours = _is_within(module, _packages[0].name)
@@ -124,9 +124,9 @@ def _is_within(module: str, package: str) -> bool:
 def _read(folder: str, within: str) -> _ModuleText:
     """Read the file of a module, given its folder and its name after that of its package."""
     place = folder + within.replace(".", os.sep)
-    is_folder = os.path.isdir(place)  # noqa: PTH112 quicker
-    file = os.path.join(place, "__init__.py") if is_folder else f"{place}.py"  # noqa: PTH118
-    with open(file, "rb") as opened:  # noqa: PTH123 quicker
+    is_folder = os.path.isdir(place)
+    file = os.path.join(place, "__init__.py") if is_folder else f"{place}.py"
+    with open(file, "rb") as opened:
         return _ModuleText(opened.read(), is_folder, os.fstat(opened.fileno()).st_mtime)
 
 
@@ -173,14 +173,14 @@ def _modules_meant(origin: str, names: bytes, package: _Package) -> Iterator[str
         return
     within = origin.removeprefix(package.text)
     place = package.folder + within.replace(".", os.sep)
-    if not os.path.isdir(place):  # noqa: PTH112 quicker
+    if not os.path.isdir(place):
         _meant[origin.encode()] = package.name + within
         yield package.name + within
         return
     for word in _words(names):
-        if word == "*" or os.path.isdir(os.path.join(place, word)):  # noqa: PTH112, PTH118
+        if word == "*" or os.path.isdir(os.path.join(place, word)):
             raise _UnclearError(origin)
-        is_module = os.path.isfile(os.path.join(place, f"{word}.py"))  # noqa: PTH113, PTH118
+        is_module = os.path.isfile(os.path.join(place, f"{word}.py"))
         yield f"{package.name}{within}.{word}" if is_module else package.name + within
 
 
@@ -198,7 +198,7 @@ def _state_of_all(*packages: _Package) -> str:
         for name, file in found:
             parts += name, file.read_bytes()
     if getattr(sys, "frozen", False):
-        with open(sys.executable, "rb") as program:  # noqa: PTH123 and not where or when it lies
+        with open(sys.executable, "rb") as program:
             parts.append(hashlib.file_digest(program, "sha256").digest())
     if not parts:
         raise OSError("no sources")

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
+FOLDER = os.path.dirname(__file__)
 
 
 class NativePackage(NamedTuple):
@@ -41,7 +41,7 @@ def digest(package: NativePackage = LIBRARY) -> str:
             return ""
         for path in files:
             name = path[len(folder) :].replace(os.sep, "/")
-            with open(path, "rb") as file:  # noqa: PTH123 quicker
+            with open(path, "rb") as file:
                 content = file.read()
             found.update(f"{name} {len(content)}\n".encode())
             found.update(content)

@@ -15,21 +15,21 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 pygame = library("pygame", "demo")
 
-from demo.camera_rig import CameraRig  # noqa: E402
-from demo.picture import camera as cameras  # noqa: E402 after pygame's settings
-from demo.picture.frame import Camera, Frame, Mesh, Pills  # noqa: E402
-from demo.renderers import open_renderer  # noqa: E402
-from demo.renderers.enlarge import enlarge, find_taps  # noqa: E402
-from demo.renderers.hero import outline  # noqa: E402
-from demo.renderers.overlays import draw_tints  # noqa: E402
-from demo.renderers.raster import fill_faces, see_points  # noqa: E402
-from demo.renderers.software import SoftwareRenderer, pairs_of  # noqa: E402
-from demo.scenery.inputs import STEP  # noqa: E402
-from demo.scenery.names import VIEW_NAMES  # noqa: E402
-from demo.scenery.scenes import make_scene  # noqa: E402
-from demo.scenery.views import fill_views  # noqa: E402
-from terrain_physics import HeightMap  # noqa: E402
-from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
+from demo.camera_rig import CameraRig
+from demo.picture import camera as cameras
+from demo.picture.frame import Camera, Frame, Mesh, Pills
+from demo.renderers import open_renderer
+from demo.renderers.enlarge import enlarge, find_taps
+from demo.renderers.hero import outline
+from demo.renderers.overlays import draw_tints
+from demo.renderers.raster import fill_faces, see_points
+from demo.renderers.software import SoftwareRenderer, pairs_of
+from demo.scenery.inputs import STEP
+from demo.scenery.names import VIEW_NAMES
+from demo.scenery.scenes import make_scene
+from demo.scenery.views import fill_views
+from terrain_physics import HeightMap
+from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays
 
 SIZE = (320, 180)
 GOLDEN = Path(__file__).parents[1] / "golden"
