@@ -276,12 +276,14 @@ def test_shapes_over_too_many_cells_are_refused_where_there_is_ground() -> None:
 @each_ground
 def test_no_questions_have_no_answers(kind: str) -> None:
     ground, none = GROUNDS[kind](), np.empty((0, 3))
-    for empty in (np.empty((0, 4)), []):
+    shapes: list[Any] = [np.empty((0, 4)), []]
+    points: list[Any] = [none, []]
+    for empty in shapes:
         assert len(ground.contacts(empty)) == len(ground.contacts(empty, keep="deepest")) == 0
         assert ground.contact_counts(empty).shape == ground.touches(empty).shape == (0,)
         assert ground.sweep_many(empty, none).fraction.shape == (0,)
         assert len(ground.sweep_many(empty, [WAY]).normal) == 0
-    for places in (none, []):
+    for places in points:
         assert ground.raycast_many(places, [WAY]).point.shape == (0, 3)
         assert [len(part) for part in ground.raycast_many(places, places)] == [0] * 5
         assert ground.closest_points(places).distance.shape == (0,)

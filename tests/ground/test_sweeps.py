@@ -101,7 +101,7 @@ def test_nothing_that_slides_on_level_ground_is_stopped(kind: str) -> None:
 @each_kind
 def test_nothing_that_slides_along_a_slope_is_stopped(kind: str) -> None:
     rows, columns = np.mgrid[0:20, 0:30]
-    land = KINDS[kind](np.float32(0.3 * columns + 0.1 * rows))
+    land = KINDS[kind]((0.3 * columns + 0.1 * rows).astype(np.float32))
     normal = np.array([-0.3, 1.0, -0.1]) / math.sqrt(1.1)
     rng = np.random.default_rng(2)
     for _ in range(20):

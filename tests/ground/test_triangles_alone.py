@@ -78,9 +78,8 @@ class Case(NamedTuple):
         """Return places on vertices, edges and faces, and near them, or beside a map."""
         weights = draw.dirichlet((1, 1, 1), count)
         weights[::3], weights[1::3] = (1, 0, 0), (0.5, 0.5, 0)
-        found = (
-            self.corners[draw.integers(len(self.corners), size=count)] * weights[:, :, np.newaxis]
-        ).sum(axis=1)
+        corners = self.corners[draw.integers(len(self.corners), size=count)]
+        found: Floats = (corners * weights[:, :, np.newaxis]).sum(axis=1)
         found[1::2] += self.size * draw.normal(size=found[1::2].shape)
         found[::5, 1] += np.round(self.size)
         return found

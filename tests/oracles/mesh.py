@@ -28,6 +28,33 @@ def closest_distances(points: Array, corners: Array) -> Array:
     return np.where(inside, np.minimum(best, height), best)
 
 
+def axis_distances(starts: Array, ends: Array, corners: Array) -> Array:
+    """Return the distances (m, n) of segments, two points (m, 3), to triangles (n, 3, 3).
+
+    An end of the segment is nearest, or a corner, or it passes an edge or crosses the face.
+    """
+    best = np.minimum(closest_distances(starts, corners), closest_distances(ends, corners))
+    a, way = starts[:, None], (ends - starts)[:, None]
+    length = np.maximum((way * way).sum(-1), 1e-300)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    low = ((a - corners[:, 0]) * normal).sum(-1)
+    high = low + (way * normal).sum(-1)
+    crosses = (low * high <= 0) & (low != high)
+    through = a + (low / np.where(crosses, low - high, 1.0))[..., None] * way
+    for k in range(3):
+        corner, edge = corners[:, k], corners[:, (k + 1) % 3] - corners[:, k]
+        crosses &= (np.cross(normal, edge) * (through - corner)).sum(-1) >= 0
+        square, across = (edge * edge).sum(-1), (way * edge).sum(-1)
+        apart = a - corner
+        bottom = length * square - across**2
+        top = across * (apart * edge).sum(-1) - square * (apart * way).sum(-1)
+        for share in (top / np.where(bottom > 0, bottom, 1.0), -(apart * way).sum(-1) / length):
+            place = apart + np.clip(share, 0, 1)[..., None] * way
+            along = np.clip((place * edge).sum(-1) / square, 0, 1)
+            best = np.minimum(best, np.linalg.norm(place - along[..., None] * edge, axis=-1))
+    return np.where(crosses, 0.0, best)
+
+
 def boxes_meet(corners: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
     """Tell which closed boxes of triangles (n, 3, 3) meet a box."""
     low, high = corners.min(axis=1), corners.max(axis=1)
