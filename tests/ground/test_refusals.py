@@ -71,9 +71,6 @@ class Refusal(NamedTuple):
 
 REFUSALS = [
     # Places
-    Refusal("height_at", (NAN, 0.0), ValueError, "x must be finite"),
-    Refusal("height_at", ([0.0], [NAN]), ValueError, "z must be finite"),
-    Refusal("normal_at", ([0, 1], [0, 1, 2]), ValueError, "must have shapes that fit"),
     Refusal("closest_point", ((0, INF, 0),), ValueError, r"point\.y must be finite"),
     Refusal("contains", ((1.0, "a", 0.0),), TypeError, "points must be three numbers"),
     Refusal("contains", ((1, 2),), ValueError, "points"),
@@ -81,7 +78,12 @@ REFUSALS = [
     Refusal("signed_distance", ([(1, 2, 3), (1, 2)],), ValueError, "points"),
     Refusal("contains", ("abc",), TypeError, "points"),
     # Boxes
-    Refusal("triangles_in", (3,), TypeError, "aabb must be an AABB"),
+    Refusal("triangles_in", (3,), TypeError, "aabb must be an AABB, got 3"),
+    Refusal("triangles_in", (None,), TypeError, "aabb must be an AABB, got "),
+    Refusal("triangles_in", (((0, 0, 0), (1, 1, 1)),), TypeError, "aabb must be an AABB, got "),
+    Refusal("triangles_in", (BOX,), ValueError, "^margin must be .*, got -0.1", {"margin": -0.1}),
+    Refusal("triangles_in", (BOX,), ValueError, "^margin must be .*, got nan", {"margin": NAN}),
+    Refusal("triangles_in", (BOX,), TypeError, "^margin must be .*, got '1'", {"margin": "1"}),
     Refusal(
         "triangles_in_many", ([(0, 0, 0), (0, 1, 0)], [(1, 1, 1), (1, 0, 1)]), ValueError,
         r"lowers must be <= uppers, got 1\.0 > 0\.0 in row 1",
@@ -140,6 +142,35 @@ REFUSALS = [
 def test_a_bad_argument_is_named(kind: str, row: Refusal) -> None:
     with pytest.raises(row.error, match=row.words):
         getattr(GROUNDS[kind](), row.question)(*row.given, **row.named)
+
+
+PLACES: list[tuple[Any, Any, type[Exception], str]] = [
+    (NAN, 0.0, ValueError, "x must be finite, got nan"),
+    (0.0, INF, ValueError, "z must be finite, got inf"),
+    (10**400, 0, ValueError, "x must be a finite number, got 1000"),
+    (np.float32("nan"), 0, ValueError, "x must be finite, got nan"),
+    ([0, 1], [0, NAN], ValueError, "z must be finite, got nan at [1]"),
+    ([1e308, 1e308, INF], 0, ValueError, "x must be finite, got inf at [2]"),
+    ("1", 0, TypeError, "x must hold real numbers, got dtype <U1"),
+    (None, 0, TypeError, "x must hold real numbers, got dtype object"),
+    (0, 1j, TypeError, "z must hold real numbers, got dtype complex128"),
+    ([0, 1], [[1, 2], [3]], ValueError, "z must be an array of numbers with rows of one"),
+    ([0, 1], [0, 1, 2], ValueError, "x and z must have shapes that fit, got (2,) and (3,)"),
+]
+
+
+@each_ground
+@pytest.mark.parametrize("question", ["height_at", "normal_at"])
+def test_places_are_refused(kind: str, question: str) -> None:
+    ask: Any = getattr(GROUNDS[kind](), question)
+    for x, z, error, words in PLACES:
+        with pytest.raises(error, match=re.escape(words)):
+            ask(x, z)
+    with pytest.raises(TypeError, match=r"by \(x, z\), without a height, .* got a third .*: 2.5"):
+        ask(1, 7, 2.5)
+    for third in (0, 1, 9, 0xFFFF_FFFF, "9"):  # none of these is a mask
+        with pytest.raises(TypeError, match=r"asked for by \(x, z\), without a height"):
+            ask(1, 2, third)
 
 
 OTHERS = [

@@ -224,38 +224,6 @@ def test_read_only_places_need_no_second_compilation():
     assert len(signatures) == 1
 
 
-@pytest.mark.parametrize("question", ["height_at", "normal_at"])
-@pytest.mark.parametrize(
-    ("x", "z", "error", "message"),
-    [
-        (math.nan, 0.0, ValueError, "x must be finite, got nan"),
-        (0.0, math.inf, ValueError, "z must be finite, got inf"),
-        (10**400, 0, ValueError, "x must be a finite number, got 1000"),
-        (np.float32("nan"), 0, ValueError, "x must be finite, got nan"),
-        ([0, 1], [0, math.nan], ValueError, "z must be finite, got nan at [1]"),
-        ([1e308, 1e308, math.inf], 0, ValueError, "x must be finite, got inf at [2]"),
-        ("1", 0, TypeError, "x must hold real numbers, got dtype <U1"),
-        (None, 0, TypeError, "x must hold real numbers, got dtype object"),
-        (0, 1j, TypeError, "z must hold real numbers, got dtype complex128"),
-        ([0, 1], [[1, 2], [3]], ValueError, "z must be an array of numbers with rows of one"),
-        ([0, 1], [0, 1, 2], ValueError, "x and z must have shapes that fit, got (2,) and (3,)"),
-    ],
-)
-def test_places_are_refused(question, x, z, error, message):
-    with pytest.raises(error, match=re.escape(message)):
-        getattr(HeightMap(RAMP), question)(x, z)
-
-
-@pytest.mark.parametrize("question", ["height_at", "normal_at"])
-def test_a_place_has_no_height(question):
-    land = HeightMap(RAMP)
-    with pytest.raises(TypeError, match=r"by \(x, z\), without a height, .* got a third .*: 2.5"):
-        getattr(land, question)(*glm.vec3(1, 7, 2.5))
-    for third in (0, 1, 9, 0xFFFF_FFFF, "9"):  # none of these is a mask
-        with pytest.raises(TypeError, match=r"asked for by \(x, z\), without a height"):
-            getattr(land, question)(1, 2, third)
-
-
 def test_materials_of_cells_are_told_from_those_of_samples():
     with pytest.raises(ValueError, match=r"materials must have shape \(2, 3\), one for each cell"):
         HeightMap(RAMP, materials=np.zeros((3, 4), int))
@@ -265,16 +233,6 @@ def test_huge_but_finite_places_are_answered():
     land = HeightMap(RAMP)
     assert land.height_at([1e37, 9.7e37], -9.7e37).tolist() == [3.0, 3.0]
     assert land.height_at(-9.7e37, 9.7e37) == 8.0
-
-
-def test_boxes_and_margins_are_refused():
-    land = HeightMap(RAMP)
-    for box in (None, ((0, 0, 0), (1, 1, 1)), RAMP):
-        with pytest.raises(TypeError, match="aabb must be an AABB, got "):
-            land.triangles_in(box)  # type: ignore[arg-type]
-    for margin, error in ((-0.1, ValueError), (math.nan, ValueError), ("1", TypeError)):
-        with pytest.raises(error, match=r"^margin must be .*, got "):
-            land.triangles_in(EVERYWHERE, margin=margin)  # type: ignore[arg-type]
 
 
 def test_negative_scale_turns_the_land_over_and_keeps_its_front_up():

@@ -93,13 +93,11 @@ def test_results_are_values():
 
 
 @pytest.mark.alone
-def test_a_long_query_sees_the_map_as_it_was():
+def test_long_queries_see_the_map_as_it_was():
     land = HeightMap(np.zeros((40, 40)))
-    spheres = np.column_stack([*np.random.default_rng(1).uniform(0, 39, (2, 300)), np.zeros(300)])
-    spheres = np.insert(spheres, 1, 0.1, axis=1)
-    spheres[:, 3] = 0.5
-    before = land.contacts(spheres)
-    stop = threading.Event()
+    places = np.insert(np.random.default_rng(1).uniform(0, 39, (300, 2)), 1, 0.1, axis=1)
+    balls, (x, _, z) = np.insert(places, 3, 0.5, axis=1), places.T.copy()
+    before, stop = land.contacts(balls), threading.Event()
 
     def edit():
         while not stop.is_set():
@@ -109,8 +107,12 @@ def test_a_long_query_sees_the_map_as_it_was():
     editor = threading.Thread(target=edit)
     editor.start()
     try:
-        counts = {len(land.contacts(spheres, threads=2)) for _ in range(5)}
+        counts = {len(land.contacts(balls, threads=2)) for _ in range(5)}
+        rays = [land.raycast_many(places, [(0.01, -1.0, 0.0)]).distance for _ in range(5)]
+        levels = [land.height_at(x, z) for _ in range(5)]
     finally:
         stop.set()
         editor.join()
     assert counts <= {0, len(before)}
+    assert all(len(set(level.tolist())) == 1 for level in levels)
+    assert all(np.isnan(found).all() or not np.isnan(found).any() for found in rays)

@@ -55,7 +55,7 @@ def assert_same(case: MapCase, found: Any, expected: list[Piece]) -> None:
 
 
 @given(st.data())
-@examples(300)
+@examples(120)
 def test_triangles_in_any_box_are_those_of_brute_force(data):
     case = data.draw(maps())
     box = data.draw(boxes(case))
@@ -152,7 +152,7 @@ def test_far_outside_the_border_goes_on_or_there_is_nothing(far):
 
 
 @given(st.data())
-@examples(150)
+@examples(60)
 def test_height_and_normal_are_those_of_the_triangle_there(data):
     """On a map without rounding the ground is the closed triangles, not a point more or less."""
     case = data.draw(maps(exact=True))

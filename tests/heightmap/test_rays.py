@@ -1,13 +1,11 @@
 """Rays on a height map, and heights at many places, against brute force over all triangles."""
 
 import math
-import threading
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from terrain_physics import HeightMap, Ray, RayHit
 from tests.helpers.examples import examples
@@ -191,21 +189,3 @@ def test_edits_are_seen_by_the_next_ray():
     assert hit_of(land, Ray((0, 2, 20), (1, 0, 0.001))).distance == pytest.approx(
         9 + 2 / 3, abs=1e-3
     )
-
-
-@pytest.mark.alone
-def test_rays_may_be_cast_while_the_ground_is_edited():
-    land = HeightMap(np.zeros((40, 40)))
-    origins = np.tile([(20.0, 5.0, 20.0)], (300, 1))
-    seen: list[NDArray[np.float64]] = []
-
-    def ask():
-        seen.extend(land.raycast_many(origins, [(0.01, -1, 0)]).point[:, 1] for _ in range(10))
-
-    asker = threading.Thread(target=ask)
-    asker.start()
-    for level in (1.0, 2.0, 3.0):
-        land[:, :] = level
-    asker.join()
-    for points in seen:
-        assert len(set(points.tolist())) == 1

@@ -167,14 +167,6 @@ def test_bad_meshes(vertices, faces, error, message):
         TriangleMesh(vertices, faces)
 
 
-def test_bad_boxes():
-    mesh = TriangleMesh(SQUARE, HALVES)
-    with pytest.raises(TypeError, match="aabb must be an AABB"):
-        mesh.triangles_in((0, 1))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="margin must be finite and >= 0, got -1"):
-        mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)), margin=-1)
-
-
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
     monkeypatch.setattr("terrain_physics.surface.surface.MOST_RESULTS", 1)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):

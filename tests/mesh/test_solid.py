@@ -261,15 +261,6 @@ def test_solid_is_kept(tmp_path):
 # Maps and grounds
 
 
-def test_holes_and_open_borders_hold_nothing():
-    land = HeightMap(np.zeros((5, 5)), border="open")
-    land.holes[1, 1] = True
-    assert not land.contains([(1.5, -0.5, 1.5), (-1, -0.5, 1), (3.5, 0.5, 3.5)]).any()
-    assert land.contains([(3.5, -0.5, 3.5), (3.5, 0, 3.5), (3.5, -2, 3.5)]).all()
-    assert (land.signed_distance([(1.5, -0.5, 1.5), (-1, -0.5, 1)]) > 0).all()
-    assert land.signed_distance((3.5, 0, 3.5)) == 0
-
-
 def test_a_ground_is_the_union_of_what_is_solid():
     crate, skin = TriangleMesh.box((2, 2, 2)), TriangleMesh.box((2, 2, 2), solid=False)
     land = Ground([HeightMap(np.zeros((9, 9))), crate, skin], layers=[1, 2, 4])
