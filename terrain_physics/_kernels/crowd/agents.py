@@ -73,7 +73,9 @@ RANK = BASE_DISPLACEMENT + 13
 ZEAL = BASE_DISPLACEMENT + 14  # share that is left of the rules for those who meet; see CIRCLING
 MEETING = BASE_DISPLACEMENT + 15  # how squarely it meets another agent at most, 0..1
 COMPANY = BASE_DISPLACEMENT + 16  # how well it walks along with a near agent at most, 0..1
-AGENT_SIZE = BASE_DISPLACEMENT + 17
+OWN_TRAVEL = BASE_DISPLACEMENT + 17  # length of its own displacement
+SPEED = BASE_DISPLACEMENT + 18  # length of its velocity
+AGENT_SIZE = BASE_DISPLACEMENT + 19
 
 # Columns of a pair, which is a contact of one agent with another one near it. Impulses are
 # displacements times mass, as in position-based dynamics, in meters times _UNIT_MASS.
@@ -251,7 +253,11 @@ def _put_in_turn(
             _pin(agent)
         total += agent[RADIUS]
         widest = max(widest, float(agent[RADIUS]))
-        longest = max(longest, length_2d(agent, OWN_DISPLACEMENT))
+        agent[OWN_TRAVEL], agent[SPEED] = (
+            length_2d(agent, OWN_DISPLACEMENT),
+            length_2d(agent, VELOCITY),
+        )
+        longest = max(longest, float(agent[OWN_TRAVEL]))
         any_carried = any_carried or length_2d(agent, BASE_DISPLACEMENT) != 0.0
     return 2.0 * total / len(agents), widest, longest, any_carried
 
@@ -449,16 +455,16 @@ def _meeting_and_company(
     are they company from 90 degrees on; far from each other they are neither. An agent that hardly
     moves, as at its goal, hardly meets others.
     """
-    reach = length_2d(agents[i], OWN_DISPLACEMENT) + length_2d(agents[k], OWN_DISPLACEMENT)
-    own, other = length_2d(agents[i], VELOCITY), length_2d(agents[k], VELOCITY)
+    reach = float(agents[i, OWN_TRAVEL] + agents[k, OWN_TRAVEL])
+    own, other = float(agents[i, SPEED]), float(agents[k, SPEED])
     if gap > reach + following_gap(agents, i, k) or min(own, other) <= 0.0:
         return 0.0, 0.0
     a, b = float(agents[i, HEADING]), float(agents[i, HEADING + 1])
     c, d = float(agents[k, HEADING]), float(agents[k, HEADING + 1])
-    same, toward, back = a * c + b * d, a * x + b * z, -(c * x + d * z)
-    facing, zeal = min(0.5 - same, 1.0), min(float(agents[i, ZEAL]), float(agents[k, ZEAL]))
+    same, zeal = a * c + b * d, min(float(agents[i, ZEAL]), float(agents[k, ZEAL]))
     slower, faster = min(own, other), max(own, other)
-    company = zeal * max(same, 0.0) * slower / faster
+    company = zeal * same * slower / faster if same > 0.0 else 0.0
+    toward, back, facing = a * x + b * z, -(c * x + d * z), min(0.5 - same, 1.0)
     if min(toward, back, facing) <= 0.0:
         return 0.0, company
     return zeal * toward * back * facing * slower / faster, company

@@ -54,6 +54,7 @@ from terrain_physics._kernels.crowd.agents import (
     MOST_PAIRS,
     NORMAL,
     OWN_DISPLACEMENT,
+    OWN_TRAVEL,
     RADIUS,
     RANK,
     TRAVEL,
@@ -66,7 +67,6 @@ from terrain_physics._kernels.crowd.agents import (
     X,
     Z,
     common_displacement,
-    length_2d,
 )
 from terrain_physics._kernels.crowd.solver import may_be_pushed
 from terrain_physics._kernels.tolerances import (
@@ -243,7 +243,7 @@ def _put_push(
     """Write the push of an agent if it ends elsewhere than the half-planes alone would lead it."""
     own_x, own_z = float(agents[i, OWN_DISPLACEMENT]), float(agents[i, OWN_DISPLACEMENT + 1])
     unpushed_x, unpushed_z = within_half_planes(row, own_x, own_z)
-    slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
+    slack = PUSH_SLACK + PUSH_SLACK_SHARE * float(agents[i, OWN_TRAVEL])
     if abs(end_x - unpushed_x) <= slack and abs(end_z - unpushed_z) <= slack:
         return  # the half-planes alone lead the body to its end, unless walls deflect it before
     row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z

@@ -23,8 +23,8 @@ from terrain_physics._kernels.crowd.agents import (
     MASS_SHARE,
     NORMAL,
     OTHER_INVERSE_MASS,
-    OWN_DISPLACEMENT,
     OWN_INVERSE_MASS,
+    OWN_TRAVEL,
     PREFERRED,
     TRAVEL,
     WALL_GAP,
@@ -220,7 +220,5 @@ def solve_contact_impulses(
         far = _solve_round(agents, pairs, next_displacements, displacements, momentum)
         longest = max(longest, far)
     for i in range(len(agents)):
-        agents[i, TRAVEL] = max(
-            length_2d(agents[i], OWN_DISPLACEMENT), length_2d(displacements[i], 0)
-        )
+        agents[i, TRAVEL] = max(float(agents[i, OWN_TRAVEL]), length_2d(displacements[i], 0))
     return longest

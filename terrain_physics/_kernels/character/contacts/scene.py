@@ -112,13 +112,19 @@ def empty_scene(body: Body, resolver: int, random_state: UInt64s, memory: Memory
     )
 
 
-@kernel
+@kernel(noinline=True)
+def _more_room(count: int) -> tuple[Floats, Int64s]:
+    """Return contacts and order for many candidates."""
+    contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
+    return contacts, np.empty(count, dtype=np.int64)
+
+
+@kernel(inline=True)
 def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
     """Return the scene with other candidates, and with more working memory if they need it."""
     contacts, order = scene.contacts, scene.order
     if count > len(order):
-        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
-        order = np.empty(count, dtype=np.int64)
+        contacts, order = _more_room(count)
     return replaced(scene, candidates=candidates, size=count, contacts=contacts, order=order)
 
 
