@@ -748,6 +748,21 @@ def test_shapes_see_edits(question):
                 assert as_told(ask(shape)) == as_told(by_method(shape))
 
 
+def test_questions_to_a_map_call_no_python():
+    land, nothing = rough(), calls_of(lambda: None)
+    shapes = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
+    questions = [
+        partial(land.raycast, (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)),
+        *(partial(getattr(land, name), (30.0, 1.0, 30.0)) for name in OF_POINTS),
+        *(partial(getattr(land, name), 30.0, 30.5) for name in OF_PLACES),
+        *(partial(getattr(land, name), shape) for name in OF_BALLS for shape in shapes),
+        *(partial(land.contacts, shape, keep="deepest") for shape in shapes),
+    ]
+    for question in questions:
+        question()
+        assert calls_of(question) <= nothing, question
+
+
 @pytest.mark.parametrize("name", ["closest_point", "contains", "signed_distance", "raycast"])
 def test_meshes_and_parts_are_asked_as_they_are_now(name):
     mesh = TriangleMesh.box((2, 2, 2), solid=True)
