@@ -5,7 +5,9 @@ game types for one thing in one frame; where a peer has no such call, it has no 
 """
 
 import importlib
+import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +36,11 @@ Call = Callable[[], object]
 FARTHEST, RADIUS, FRAME = 300.0, 0.5, 1 / 60
 SIDE, TIMES, TURNS = 1025, 400, 15
 
+_FIRST_UPDATE = """
+from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+CharacterMovement(HeightMap([[0, 0], [0, 0]]), SphereCollider(1)).update(1 / 60)
+"""
+
 
 class Row(NamedTuple):
     """A question and the calls that answer it, ours first; what comes before each is not timed."""
@@ -52,6 +59,7 @@ def main(*, smoke: bool = False) -> None:
         ours = next(iter(seconds.values()))
         told = (f"{name} {1e6 * s:8.2f} us ({s / ours:.2f} x)" for name, s in seconds.items())
         rows.append((row.name, "   ".join(told)))
+    rows.append(("import to the first answer", _starts(turns)))
     print_table(f"One call from Python, land of {side} x {side}, time of the processor", rows)
     print("Jolt's CharacterVirtual in C++, once, on another machine: 5.6 us for one of 1,000.")
 
@@ -65,6 +73,7 @@ def _rows(side: int, most_parts: int) -> Iterator[Row]:
     yield from _after_an_edit(side)
     yield from _on_a_mesh()
     yield from _states()
+    yield from _agents(4 if most_parts < 1_000 else 1_024)
     yield from _with_parts(most_parts)
 
 
@@ -93,6 +102,22 @@ def _seconds(call: Call, times: int, before: Call | None) -> float:
         call()
         total += time.process_time() - start
     return total
+
+
+def _starts(turns: int) -> str:
+    """Return what a Python of its own takes until it has answered once; all take turns."""
+    codes = {"terrain_physics": _FIRST_UPDATE, "numpy alone": "import numpy"}
+    with suppress(ImportError):
+        importlib.import_module("rapier3d")
+        codes["rapier3d"] = "import rapier3d; rapier3d.PhysicsWorld().step()"
+    found: dict[str, list[float]] = {name: [] for name in codes}
+    for _ in range(turns):
+        for name, code in codes.items():
+            before = os.times()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            after = os.times()
+            found[name].append(sum(after[2:4]) - sum(before[2:4]))  # of children
+    return "   ".join(f"{name} {statistics.median(took):.3f} s" for name, took in found.items())
 
 
 # Land and places
@@ -466,6 +491,25 @@ def _states() -> Iterator[Row]:
     world.add("crowd", many)
     hashes: dict[str, Call] = {"a group's": many.state_hash, "a world's": world.state_hash}
     yield Row("the state_hash of 1,000", hashes, 20)
+
+
+def _agents(count: int) -> Iterator[Row]:
+    """Agents that learn to walk: four updates a step, and what each sees then."""
+    group = CharacterGroup(_land(129), CapsuleCollider(0.3, 1.8), threads=1)
+    places = np.random.default_rng(3).uniform(10, 118, (count, 2))
+    group.add_many(range(count), np.column_stack([places[:, 0], np.full(count, 9.0), places[:, 1]]))
+    seen = np.stack(np.meshgrid(*2 * [np.linspace(-2, 2, 9)]), axis=-1).reshape(-1, 2)
+    ways = _again([*np.random.default_rng(4).uniform(-2, 2, (16, 2, count))])
+
+    def step() -> object:
+        group.walk(*next(ways))
+        for _ in range(4):
+            group.update(1 / 200)
+        return group.height_scan(seen)
+
+    for _ in range(100):
+        step()
+    yield Row(f"{count:,} agents step: 4 updates, 81 heights each", {"terrain_physics": step}, 4)
 
 
 def _crowd(count: int) -> CharacterGroup:

@@ -3,6 +3,7 @@
 import copy
 import gc
 import inspect
+import itertools
 import math
 import pickle
 import pydoc
@@ -18,7 +19,10 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import (
+    AABB,
+    OBB,
     BoxCollider,
+    Capsule,
     CapsuleCollider,
     CharacterGroup,
     CharacterMovement,
@@ -657,9 +661,23 @@ def as_told(found):
     return type(found), [(own.tobytes(), own.dtype, own.shape, own.flags.writeable) for own in rows]
 
 
+def shapes_at(center, radius, draws):
+    """Return a shape of each kind, of which none is degenerate but where its size is 0."""
+    end = center + draws.uniform(-1, 1, 3)
+    turn = glm.normalize(glm.quat(*draws.normal(size=4).tolist()))
+    half = radius * draws.uniform(0.2, 1, 3)
+    return [
+        Sphere(center, radius),
+        Capsule(center, end, radius),
+        Capsule(center, center, radius),
+        OBB(center, half, turn),
+        AABB(center - half, center + half),
+    ]
+
+
 @pytest.mark.parametrize("question", OF_BALLS)
 @pytest.mark.parametrize("name", LANDS)
-def test_balls_have_the_same_bits(name, question):
+def test_shapes_have_the_same_bits(name, question):
     land, draws = LANDS[name](), np.random.default_rng(8)
     ask, by_method = getattr(land, question), by_python(land, question)
     for number in range(120):
@@ -668,12 +686,12 @@ def test_balls_have_the_same_bits(name, question):
             center, radius = np.round(center), float(round(radius))
         if number % 7 == 0:
             radius = 9.0  # over many cells
-        ball = Sphere(center, radius)
+        shapes = shapes_at(center, radius, draws)
         forms: list[dict[str, Any]] = [{}, {"mask": 1}, {"mask": 2}, {"threads": 1}]
         if question == "contacts":
             forms += [{"keep": "deepest"}, {"keep": "all"}, {"keep": "deepest", "max_results": 9}]
-        for options in forms:
-            assert as_told(ask(ball, **options)) == as_told(by_method(ball, **options))
+        for shape, options in itertools.product(shapes, forms[: 9 if number % 4 == 0 else 1]):
+            assert as_told(ask(shape, **options)) == as_told(by_method(shape, **options)), shape
 
 
 class Grown(Sphere):
@@ -690,7 +708,7 @@ class Grown(Sphere):
 
 @pytest.mark.parametrize("question", OF_BALLS)
 @pytest.mark.parametrize("value", [*HOSTILE, "deepest", "All", Sphere((1, 1, 1), 1)], ids=repr)
-def test_hostile_questions_about_balls_have_the_same_effect(value, question):
+def test_hostile_questions_about_shapes_have_the_same_effect(value, question):
     land = rough()
     ask, by_method = getattr(land, question), by_python(land, question)
     ball = Sphere((30.0, 1.0, 30.0), 1.0)
@@ -703,6 +721,8 @@ def test_hostile_questions_about_balls_have_the_same_effect(value, question):
         ((ball,), {"max_results": value}),
         ((Grown((30.0, 4.0, 30.0), 1.0),), {}),
         ((Sphere((1e37, 1e37, 0.0), 1e37),), {}),
+        ((Capsule((1.0, 1e37, 0.0), (0.0, 1.0, 0.0), 1.0),), {}),
+        ((AABB((-1e37, 0.0, 0.0), (1e37, 1.0, 1.0)),), {}),
         ((), {"shapes": ball}),
         ((), {}),
     ]
@@ -712,7 +732,7 @@ def test_hostile_questions_about_balls_have_the_same_effect(value, question):
 
 
 @pytest.mark.parametrize("question", OF_BALLS)
-def test_balls_see_edits(question):
+def test_shapes_see_edits(question):
     land = rough()
     ask, by_method = getattr(land, question), by_python(land, question)
     for edit in range(20):
@@ -724,8 +744,23 @@ def test_balls_see_edits(question):
         if edit == 15:
             land.holes[21, 21] = True
         for center in ((21.5, 9.0, 21.5), (21.5, -3.0, 21.5), (20.1, 5.0, 20.1)):
-            ball = Sphere(center, 1.5)
-            assert as_told(ask(ball)) == as_told(by_method(ball))
+            for shape in shapes_at(np.array(center), 1.5, np.random.default_rng(edit)):
+                assert as_told(ask(shape)) == as_told(by_method(shape))
+
+
+def test_questions_to_a_map_call_no_python():
+    land, nothing = rough(), calls_of(lambda: None)
+    shapes = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
+    questions = [
+        partial(land.raycast, (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)),
+        *(partial(getattr(land, name), (30.0, 1.0, 30.0)) for name in OF_POINTS),
+        *(partial(getattr(land, name), 30.0, 30.5) for name in OF_PLACES),
+        *(partial(getattr(land, name), shape) for name in OF_BALLS for shape in shapes),
+        *(partial(land.contacts, shape, keep="deepest") for shape in shapes),
+    ]
+    for question in questions:
+        question()
+        assert calls_of(question) <= nothing, question
 
 
 @pytest.mark.parametrize("name", ["closest_point", "contains", "signed_distance", "raycast"])
@@ -848,6 +883,7 @@ def test_memory_stays_level():
     land = rough()
 
     ball = Sphere((30.0, 1.0, 30.0), 1.0)
+    others = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
 
     def play(times):
         for frame in range(times):
@@ -860,6 +896,7 @@ def test_memory_stays_level():
             land.contains((30.0, 1.0, 30.0))
             land.contacts(ball, keep="deepest")
             land.touches(ball)
+            land.contacts(others[frame % 5])
             land.height_at(30.0, frame % 60)
             land.normal_at(30.0, 30.5)
             land.signed_distance(glm.vec3(30, frame % 9, 30))

@@ -69,7 +69,8 @@ static PyType_Spec QUICK_SPEC = {
   _(reader) _(changed) _(lock) _(_watch) _(_readers) _(_threads) _(_table) _(movers) _(changes)    \
   _(_is_lent) _(_rows) _(_boxes) _(_links) _(_spots) _(_reaches) _(numbers) _(_room) _(rows)       \
   _(told) _(_gone) _(_data) _(_places) _(_adopted) _(_shown) _(_end) _(time) _(ground)             \
-  _(cell_sizes) _(_advance) _(show_adopted)
+  _(cell_sizes) _(_advance) _(show_adopted) _(a64) _(b64) _(half_extents64) _(rotation64)         \
+  _(lower64) _(upper64)
 #define AS_NUMBER(word) N_##word,
 #define AS_TEXT(word) #word,
 enum { WORDS(AS_NUMBER) NAMES };
@@ -85,12 +86,14 @@ enum { LIVE_VEC3 = OF_UPDATES, DRIVE, VALUES, MET, UPDATE, ALONE, ZERO, ONE, EMP
        FIRST_PLACE };
 enum { DATA = OF_UPDATES, STATES, LOGS, BEFORE, MADE, LOGS_OF, TOUCHED, OF_GROUPS };
 enum { GROUND = COMMON, HELD, PARTS, MOVE, TOLERANCE, DVEC3, MAT4, DMAT4, OF_MOVES };
-enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, GROUND_KIND, GROUND_TRIANGLE, PLACES };
+enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, GROUND_KIND, GROUND_TRIANGLE,
+       PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
 enum { NAMING = COMMON, NO_NAMES, KERNEL, OF_ANY_QUESTION };
 enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_TABLES };
 enum { NO_NUMBER = OF_ANY_QUESTION, OF_PLACES };
-enum { BALL = OF_ANY_QUESTION, CONTACTS, INTS, FLOATS, MATERIAL, OF_BALLS };
+enum { BALL = OF_ANY_QUESTION, PILL, TURNED_BOX, ALIGNED_BOX, OF_OTHERS, KIND_OF_PILL,
+       KIND_OF_BOX, CONTACTS, INTS, FLOATS, MATERIAL, OF_SHAPES };
 enum { MAP_QUERIES, KEEPER, SOURCE, SOLID_MAP, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS,
        VIEWS, MATERIALS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */

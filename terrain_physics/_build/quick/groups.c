@@ -76,19 +76,22 @@ static PyObject *group_result(Quick *quick, Group *group, Step *step, PyObject *
   return made;
 }
 
+/* Their hits, if any ran into something. */
+static PyObject *logs_of_group(Quick *quick, Group *group, Step *step, PyObject *any_hits) {
+  if (any_hits != Py_True) return Py_NewRef(Py_None);
+  return PyObject_CallFunctionObjArgs(KEPT(LOGS_OF), group->rows, step->queries, NULL);
+}
+
 /* Advance all, and make the result: what lies between is the method's. */
 static PyObject *advance_group(Quick *quick, Group *group, Step *step) {
-  PyObject *before = have_seen(group, step)
-                         ? touched_by(quick, group, step)
-                         : PyObject_CallMethodObjArgs(group->self, NAME[N__see_changes], group->rows,
-                                                      step->queries, NULL);
-  PyObject *done = NULL, *logs = NULL, *result = NULL;
+  PyObject *rows = group->rows, *of = step->queries, *done = NULL, *logs = NULL, *result = NULL;
+  PyObject *before =
+      have_seen(group, step)
+          ? touched_by(quick, group, step)
+          : PyObject_CallMethodObjArgs(group->self, NAME[N__see_changes], rows, of, NULL);
   if (before)
-    done = PyObject_CallMethodObjArgs(group->self, NAME[N__advance], group->rows, step->queries,
-                                      step->seconds, NULL);
-  if (done)
-    logs = done == Py_True ? PyObject_CallFunctionObjArgs(KEPT(LOGS_OF), group->rows, step->queries, NULL)
-                           : Py_NewRef(Py_None);
+    done = PyObject_CallMethodObjArgs(group->self, NAME[N__advance], rows, of, step->seconds, NULL);
+  if (done) logs = logs_of_group(quick, group, step, done);
   if (logs && !SET_SLOT(KEPT(LAST), step->time, step->seconds) &&
       went_well(PyObject_CallMethodObjArgs(group->data, NAME[N_show_adopted], NULL)))
     result = group_result(quick, group, step, before, logs);

@@ -262,21 +262,58 @@ static PyObject *ask_place(Quick *quick, PyObject *arguments, PyObject *options)
   return ask(quick, ITEM(arguments, 0), ask_at, place, 2);
 }
 
-/* ---- contacts of one ball ---- */
+/* ---- contacts of one shape ---- */
 
-/* The center and the radius of a ball. */
-static int ball_of(Quick *quick, PyObject *shape, double *ball) {
-  if (!IS_OF(shape, BALL)) return 0;
-  PyObject *center = PyObject_GetAttr(shape, NAME[N_center64]);
-  PyObject *radius = center ? PyObject_GetAttr(shape, NAME[N_radius]) : NULL;
-  int is_usual = radius && three_numbers(quick, center, ball) && number(radius, &ball[3]) &&
-                 is_near(ball);
-  Py_XDECREF(center);
-  Py_XDECREF(radius);
+enum { OF_BALL = 4, OF_CAPSULE = 7, OF_BOX = 15 }; /* numbers, as the shape's row has them */
+
+static int read_numbers(PyObject *shape, int name, int count, double *numbers) {
+  PyObject *values = PyObject_GetAttr(shape, NAME[name]);
+  int k = 0;
+  if (values && tuple(values, count))
+    while (k < count && number(ITEM(values, k), &numbers[k])) k++;
+  Py_XDECREF(values);
+  return k == count;
+}
+
+static int read_radius(PyObject *shape, double *radius) {
+  PyObject *value = PyObject_GetAttr(shape, NAME[N_radius]);
+  int is_usual = value && number(value, radius);
+  Py_XDECREF(value);
   return is_usual;
 }
 
-/* The contacts that a kernel found: of one ball, so whole numbers and floats are in two arrays. */
+/* The row of a box that is not turned. */
+static int read_aligned(PyObject *box, double *row) {
+  double low[3], high[3];
+  if (!read_numbers(box, N_lower64, 3, low) || !read_numbers(box, N_upper64, 3, high)) return 0;
+  for (int axis = 0; axis < 3; axis++) {
+    row[axis] = 0.5 * low[axis] + 0.5 * high[axis];
+    row[3 + axis] = 0.5 * high[axis] - 0.5 * low[axis];
+  }
+  for (int k = 0; k < 9; k++) row[6 + k] = k % 4 == 0;
+  return 1;
+}
+
+/* The row of a shape: of how many numbers; 0: of another shape, or of one that is far off. */
+static int shape_of(Quick *quick, PyObject *shape, double *row) {
+  int count = 0;
+  if (IS_OF(shape, BALL) && read_numbers(shape, N_center64, 3, row) && read_radius(shape, &row[3]))
+    count = OF_BALL;
+  else if (IS_OF(shape, PILL) && read_numbers(shape, N_a64, 3, row) &&
+           read_numbers(shape, N_b64, 3, row + 3) && read_radius(shape, &row[6]))
+    count = OF_CAPSULE;
+  else if (IS_OF(shape, TURNED_BOX) && read_numbers(shape, N_center64, 3, row) &&
+           read_numbers(shape, N_half_extents64, 3, row + 3) &&
+           read_numbers(shape, N_rotation64, 9, row + 6))
+    count = OF_BOX;
+  else if (IS_OF(shape, ALIGNED_BOX) && read_aligned(shape, row))
+    count = OF_BOX;
+  for (int k = 0; k < count; k++)
+    if (!(fabs(row[k]) < 1e30)) return 0;
+  return count;
+}
+
+/* The contacts that a kernel found: of one shape, so whole numbers and floats are in two arrays. */
 static PyObject *as_contacts(Quick *quick, PyObject *found, PyObject *unused) {
   (void)unused;
   for (int i = 0; i < 2; i++)
@@ -301,12 +338,33 @@ static int is_answer(PyObject *found) {
   return PyArray_DIM(ints, 1) != 1 || *(npy_int64 *)PyArray_DATA(ints) >= 0;
 }
 
-/* Ask the kernel of one ball, if the map is all surface and of one material. */
-static PyObject *ask_ball(Quick *quick, PyObject *queries, PyObject *storage, const double *ball,
-                          int keeps_deepest) {
+/* What the kernel of other shapes finds. */
+static PyObject *find_contacts(Quick *quick, PyObject *storage, const double *row, int count,
+                               PyObject *keeps_deepest) {
+  npy_intp length = count;
+  PyObject *views = slot_of(MAP[VIEWS], storage), *found = NULL;
+  PyObject *numbers = views ? PyArray_SimpleNew(1, &length, NPY_FLOAT64) : NULL;
+  if (numbers) {
+    memcpy(PyArray_DATA((PyArrayObject *)numbers), row, count * sizeof(*row));
+    PyArray_CLEARFLAGS((PyArrayObject *)numbers, NPY_ARRAY_WRITEABLE);
+    PyObject *values[] = {ITEM(views, 0), ITEM(views, 1), ITEM(views, 3),
+                          KEPT(count == OF_CAPSULE ? KIND_OF_PILL : KIND_OF_BOX), numbers,
+                          keeps_deepest};
+    found = call_kernel(KEPT(OF_OTHERS), values, 6);
+  }
+  drop((PyObject *[]){views, numbers}, 2);
+  return found;
+}
+
+/* Ask the kernel of one shape, if the map is all surface and of one material. Behind the numbers of
+   the shape stands whether only the deepest is wanted. */
+static PyObject *ask_shape(Quick *quick, PyObject *queries, PyObject *storage, const double *row,
+                           int count) {
   PyObject *made_of = slot_of(MAP[MATERIALS], storage), *found = NULL, *result = NULL;
+  PyObject *deepest = row[count] ? Py_True : Py_False;
   if (made_of == Py_None && is_bare(queries, storage))
-    found = ask_surface(quick, storage, ball, 4, keeps_deepest ? Py_True : Py_False);
+    found = count == OF_BALL ? ask_surface(quick, storage, row, count, deepest)
+                             : find_contacts(quick, storage, row, count, deepest);
   if (is_answer(found)) result = quick->answer(quick, found, NULL);
   drop((PyObject *[]){made_of, found}, 2);
   return result;
@@ -319,21 +377,21 @@ static int keeps_deepest(PyObject *options) {
   return keep == NAME[N_deepest] ? 1 : keep == NAME[N_all] ? 0 : -1;
 }
 
-/* contacts(self, ball), with keep */
-static PyObject *ask_contacts(Quick *quick, PyObject *arguments, PyObject *options) {
-  double ball[4];
-  int keeps = keeps_deepest(options);
-  if (keeps < 0 || PyTuple_Size(arguments) != 2 || !is_surface(quick, arguments) ||
-      !ball_of(quick, ITEM(arguments, 1), ball))
-    return NULL;
-  return ask(quick, ITEM(arguments, 0), ask_ball, ball, keeps);
+static PyObject *ask_one_shape(Quick *quick, PyObject *arguments, int keeps_deepest) {
+  double row[OF_BOX + 1];
+  if (PyTuple_Size(arguments) != 2 || !is_surface(quick, arguments)) return NULL;
+  int count = shape_of(quick, ITEM(arguments, 1), row);
+  row[count] = keeps_deepest;
+  return count ? ask(quick, ITEM(arguments, 0), ask_shape, row, count) : NULL;
 }
 
-/* touches(self, ball) */
+/* contacts(self, shape), with keep */
+static PyObject *ask_contacts(Quick *quick, PyObject *arguments, PyObject *options) {
+  int keeps = keeps_deepest(options);
+  return keeps < 0 ? NULL : ask_one_shape(quick, arguments, keeps);
+}
+
+/* touches(self, shape) */
 static PyObject *ask_touches(Quick *quick, PyObject *arguments, PyObject *options) {
-  double ball[4];
-  if (options || PyTuple_Size(arguments) != 2 || !is_surface(quick, arguments) ||
-      !ball_of(quick, ITEM(arguments, 1), ball))
-    return NULL;
-  return ask(quick, ITEM(arguments, 0), ask_ball, ball, 1);
+  return options ? NULL : ask_one_shape(quick, arguments, 1);
 }

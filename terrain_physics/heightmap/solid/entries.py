@@ -10,9 +10,10 @@ from terrain_physics._kernels.ground.closest import closest_one
 from terrain_physics._kernels.ground.inside import contains_one, signed_distance_one
 from terrain_physics._kernels.ground.rays import ray_hit
 from terrain_physics._kernels.heightmap.grid import height_at, normal_at
-from terrain_physics._kernels.heightmap.one_shape import contacts_of_sphere
+from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics.geometry.shapes import Ray, Sphere
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE
+from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.naming import NO_NAMES, Naming
@@ -33,15 +34,18 @@ def put_entries_of_maps(storage: type) -> None:
         *slots(storage, "version", "lock", "ground_arrays", "views", "materials"),
     )
     of_table = Ray, new_hit, *slots(GroundArrays, "made_of"), ALL_LAYERS
-    of_balls = Sphere, Contacts, *slots(Contacts, "_ints", "_floats", "_material")
+    of_shapes = (
+        *(Sphere, Capsule, OBB, AABB, contacts_of_shape, CAPSULE, BOX),
+        *(Contacts, *slots(Contacts, "_ints", "_floats", "_material")),
+    )
     _put("raycast", NO_NAMES, ray_hit, *of_table, RayHit)
     _put("closest_point", NO_NAMES, closest_one, *of_table, ClosestPoint)
     _put("contains", None, contains_one, *of_table, None)
     _put("signed_distance", None, signed_distance_one, *of_table, None)
     _put("height_at", None, height_at, 0.0)
     _put("normal_at", None, normal_at, 0.0)
-    _put("contacts", NO_NAMES, contacts_of_sphere, *of_balls)
-    _put("touches", None, contacts_of_sphere, *of_balls)
+    _put("contacts", NO_NAMES, contacts_of_sphere, *of_shapes)
+    _put("touches", None, contacts_of_sphere, *of_shapes)
 
 
 def _put(name: str, no_names: Naming | None, kernel: Any, *more: Any) -> None:
