@@ -27,8 +27,6 @@ from tests.helpers.meshes import MESHES, lattice
 from tests.helpers.surfaces import own_triangles, surface_contacts
 from tests.oracles.deepest import deepest_rows, is_in_map
 
-pytestmark = pytest.mark.kernels
-
 Floats = NDArray[np.float64]
 
 DRAW = np.random.default_rng(8)
@@ -201,6 +199,7 @@ def assert_same(some: Any, others: Any, which: Any, fields: tuple[str, ...] = FI
         assert getattr(some, name).tobytes() == getattr(others, name)[which].tobytes(), name
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("shapes", SHAPES)
 @pytest.mark.parametrize("name", [*MAPS, *ALL_MESHES])
 def test_contacts(name: str, shapes: str) -> None:
@@ -242,6 +241,7 @@ def assert_deepest_and_alone(case: Case, asked: Asked) -> None:
         assert alone.triangle.tolist() == every.triangle[every.query == k].tolist()
 
 
+@pytest.mark.kernels
 def test_contacts_of_large_and_far_shapes() -> None:
     land = HeightMap(np.random.default_rng(1).uniform(0, 3, (40, 70)))
     mesh = TriangleMesh(*MESHES["sphere"])
@@ -347,6 +347,7 @@ def bodies_of(case: Case) -> Any:
             yield box, center, box_body(box.half_extents64, box.rotation64), motion
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", ALL_MESHES)
 def test_sweeps(name: str) -> None:
     case = case_of(name)
