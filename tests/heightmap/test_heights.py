@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.heightmap.heights import CHUNK
+from terrain_physics.heightmap.solid.sides import Sides
 from tests.helpers.examples import examples
 from tests.helpers.heightmaps import maps, places
 
@@ -67,3 +68,16 @@ def test_shapes_are_broadcast():
     assert land.height_at(np.array(0.5), 0.5) == 2.0
     np.testing.assert_array_equal(land.height_at([0.5, 1], 0.5), [2.0, 4.0])
     np.testing.assert_array_equal(land.normal_at([9.0], 0.5), [[0.0, 1.0, 0.0]])
+
+
+def test_heights_and_normals_of_a_map_by_itself_find_no_sides(monkeypatch):
+    land = HeightMap([[0, 2, 4], [0, 2, 4], [0, 2, 4]], holes=[[True, False], [False, False]])
+
+    def find(_):
+        raise AssertionError("sides have no heights")
+
+    monkeypatch.setattr(Sides, "now", find)
+    assert land.height_at([1.5, 0.5], [0.5, 1.5]).tolist() == [3.0, 1.0]
+    assert land.normal_at([1.5], [0.5])[0, 1] > 0.0
+    with pytest.raises(AssertionError, match="sides have no heights"):
+        land.raycast_many([(1.5, 9, 0.5)], [(0, -1, 0)])
