@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, Ray, Sphere
 from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
+from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.solid_grounds import Case
 from tests.oracles.map_solids import closest, faces_of, travel
@@ -271,3 +272,18 @@ def test_materials_of_sides_are_those_of_their_cells() -> None:
                 assert many.material[0] == hit.material
         ball = Sphere((-0.2, -0.5, 1.5), 0.4)
         assert set(land.contacts(ball).material[:1]) <= set(tiles[0].materials[:, 0].tolist())
+
+
+def test_heights_and_normals_of_a_map_by_itself_find_no_sides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    land = HeightMap([[0, 2, 4], [0, 2, 4], [0, 2, 4]], holes=[[True, False], [False, False]])
+
+    def find(_: Any) -> None:
+        raise AssertionError("sides have no heights")
+
+    monkeypatch.setattr(Sides, "now", find)
+    assert land.height_at([1.5, 0.5], [0.5, 1.5]).tolist() == [3.0, 1.0]
+    assert land.normal_at([1.5], [0.5])[0, 1] > 0.0
+    with pytest.raises(AssertionError, match="sides have no heights"):
+        land.raycast_many([(1.5, 9, 0.5)], [(0, -1, 0)])
