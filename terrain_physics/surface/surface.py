@@ -365,10 +365,11 @@ class Surface(metaclass=PublicType):
         RayHit or None
             ``None`` if the ray hits nothing. A ray that starts on the ground hits at distance 0. If
             several triangles are hit at the same distance, the first by row, column and half (map)
-            or by id. On a map, a vertical ray hits exactly at `height_at`, on the triangle of
-            `normal_at`. No other ray passes between two adjacent triangles. A ray in the plane of a
-            triangle hits where it enters the triangle. On a `TiledGround` that waits for tiles, a
-            hit may be `RayHit.unknown`.
+            or by id. But a vertical ray hits a map exactly at `height_at`, on the triangle of
+            `normal_at`: between cells, in that of higher row and column that has ground (on the far
+            border in the last one), and on a diagonal the second half. No other ray passes between
+            two adjacent triangles. A ray in the plane of a triangle hits where it enters the
+            triangle. On a `TiledGround` that waits for tiles, a hit may be `RayHit.unknown`.
 
         Raises
         ------

@@ -16,6 +16,7 @@ from tests.oracles import boxes
 from tests.oracles.geometry import corners_of
 from tests.oracles.map_solids import closest, ray_hits, travel
 from tests.oracles.mesh import axis_distances, boxes_meet, closest_distances
+from tests.oracles.sweeps import closest_on_segments
 
 pytestmark = [
     pytest.mark.parametrize("seed", rest_is_full(range(12), 2)),
@@ -59,13 +60,13 @@ def test_rays_enter_solids_and_hit_skins_from_both_sides(case: Case) -> None:
             continue
         assert least - 1e-6 <= one.distance <= most + 1e-6
         assert (one.distance, one.triangle) == (hits.distance[k], hits.triangle[k])
-        if one.triangle in triangles:  # the last bit of a way to an underside may be lost
-            closed = case.ground.raycast(Ray(origins[k], ways[k]), one.distance)
-            assert closed is not None
-            assert closed.triangle == one.triangle
+        assert case.ground.raycast(Ray(origins[k], ways[k]), one.distance) == one
         short = case.ground.raycast(Ray(origins[k], ways[k]), math.nextafter(one.distance, 0.0))
         assert short is None
     hit = ~np.isnan(hits.distance)
+    closed = case.ground.raycast_many(origins[hit], ways[hit], hits.distance[hit])
+    assert same(closed.distance, hits.distance[hit])
+    assert same(closed.triangle, hits.triangle[hit])
     points, along = hits.point[hit], ways[hit] * hits.distance[hit, np.newaxis]
     np.testing.assert_allclose(points, origins[hit] + along, atol=1e-6)
     assert_normals_of_faces(case, points, hits.normal[hit])
@@ -234,8 +235,7 @@ def test_balls_that_move(case: Case) -> None:
             place, point = starts[k] + one.fraction * motions[k], many.point[k]
             assert closest(case.faces, point)[0] < 1e-5
             assert_on(case, triangles, many.triangle[k : k + 1], point[np.newaxis])
-            if one.triangle >= 0:  # outside of a map, the point is any that is near
-                np.testing.assert_allclose(many.normal[k], (place - point) / radii[k], atol=1e-3)
+            np.testing.assert_allclose(many.normal[k], (place - point) / radii[k], atol=1e-3)
 
 
 def test_capsules_that_move(case: Case) -> None:
@@ -244,13 +244,18 @@ def test_capsules_that_move(case: Case) -> None:
     rows = rows[[gap_of(case, row, np.zeros((1, 3)))[0] > HAIR for row in rows]]
     motions = case.directions(len(rows)) * 3.0
     many = case.ground.sweep_many(Capsules(rows), motions)
-    for row, motion, hit in zip(rows, motions, many.fraction, strict=True):
+    for k, (row, motion) in enumerate(zip(rows, motions, strict=True)):
         one = case.ground.sweep(Capsule(row[:3], row[3:6], row[6]), motion)
-        assert same(math.nan if one is None else one.fraction, hit)
+        assert same(math.nan if one is None else one.fraction, many.fraction[k])
         shares = np.append(case.draw.random(7), 1.0) * (1.0 if one is None else one.fraction)
         gaps = gap_of(case, row, shares[:, np.newaxis] * motion)
         assert (gaps > -1e-5).all()
-        assert one is None or gaps[-1] < 1e-5
+        if one is not None:
+            assert gaps[-1] < 1e-5
+            start, end = row[:6].reshape(2, 3) + one.fraction * motion
+            away = closest_on_segments(many.point[k], start, end) - many.point[k]
+            np.testing.assert_allclose(many.normal[k] * row[6], away, atol=1e-3)
+            assert closest(case.faces, many.point[k])[0] < 1e-5
 
 
 def test_boxes_that_move(case: Case) -> None:
@@ -267,7 +272,11 @@ def test_boxes_that_move(case: Case) -> None:
         for share in (0.5 * along, 0.9 * along, along):
             assert not meets(case, starts[k] + share * motions[k], halves[k] - 1e-5, turns[k])
         place = starts[k] + along * motions[k]
-        assert one is None or meets(case, place, halves[k] + 1e-5, turns[k])
+        if one is not None:
+            assert meets(case, place, halves[k] + 1e-5, turns[k])
+            outside = np.abs((many.point[k] - place) @ turns[k]) - halves[k]
+            assert abs(outside.max()) < 1e-5
+            assert closest(case.faces, many.point[k])[0] < 1e-5
 
 
 def test_heights_and_normals(case: Case) -> None:

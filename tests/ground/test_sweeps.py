@@ -19,6 +19,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from tests.helpers.meshes import MESHES, grid
+from tests.oracles.sweeps import closest_on_segments
 
 pytestmark = pytest.mark.kernels
 
@@ -215,6 +216,47 @@ def test_far_outside_the_ground_is_that_of_the_border() -> None:
         way = (far / 2, 0, 2.0)
         hit = touch_of(land, Sphere((-far, 4.0 + math.sqrt(2.0), 3.0), 1.0), way)
         assert hit.fraction == pytest.approx(0.5, abs=1e-9)
+
+
+def gap_to(shape: Shape, place: Heights) -> float:
+    """Return how far a place is outside of a shape; negative inside."""
+    if isinstance(shape, OBB):
+        turned = (place - shape.center64) @ np.reshape(shape.rotation64, (3, 3))
+        outside = np.abs(turned) - shape.half_extents64
+        return float(np.linalg.norm(np.maximum(outside, 0.0)) + min(outside.max(), 0.0))
+    ends = (shape.a64, shape.b64) if isinstance(shape, Capsule) else 2 * (shape.center64,)
+    return float(np.linalg.norm(place - closest_on_segments(place, *np.array(ends))) - shape.radius)
+
+
+@pytest.mark.parametrize("diagonal", ["a-c", "b-d", "alternating"])
+@pytest.mark.parametrize("kind", ["level", "slope", "rough"])
+def test_the_place_of_a_touch_outside_is_on_the_ground_and_on_the_shape(
+    kind: str, diagonal: Any
+) -> None:
+    """Of surfaces from above, and of undersides from below."""
+    rng, (rows, columns) = np.random.default_rng(4), np.mgrid[0:6, 0:6]
+    samples = {
+        "level": np.zeros((6, 6)),
+        "slope": 0.3 * columns - 0.2 * rows,
+        "rough": rng.uniform(-1.0, 1.0, (6, 6)),
+    }[kind]
+    land, seen = HeightMap(samples.astype(np.float32), diagonal=diagonal, thickness=2.0), 0
+    for way in (1.0, -1.0) * 20:
+        start = rng.uniform((-4.0, 3.0, -4.0), (9.0, 5.0, 9.0)) * (1.0, way, 1.0)
+        start[1] -= 1.0 - way
+        motion = rng.normal(size=3) * 8.0
+        motion[1] = -way * (8.0 + abs(motion[1]))
+        for shape in shapes_at(start):
+            hit, many = touch_of(land, shape, motion), land.sweep_many([shape], [motion])
+            assert hit.point == glm.vec3(many.point[0])
+            assert hit.triangle == many.triangle[0]
+            if hit.triangle >= 0:
+                continue
+            seen += 1
+            x, y, z = many.point[0]
+            assert y == pytest.approx(land.height_at(x, z) - (0.0 if way > 0.0 else 2.0), abs=1e-6)
+            assert abs(gap_to(shape, (x, y, z) - hit.fraction * motion)) < 1e-6
+    assert seen > 60
 
 
 # Meshes alone

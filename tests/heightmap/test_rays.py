@@ -166,6 +166,34 @@ def test_of_triangles_that_share_an_edge_the_first_by_row_and_column(diagonal, h
     assert hit_of(flat, Ray((3, 1, 5.25), (0, -1, 0))).triangle // 2 == 5 * 8 + 3
 
 
+@pytest.mark.parametrize("border", ["open", "extend"])
+def test_a_ray_that_ends_where_it_hits_hits(border):
+    """Also an underside, and one that is seen from the ground's inside, beyond the way out."""
+    rng, undersides, beyond = np.random.default_rng(5), 0, 0
+    for far in (0.0, 1e4) * 3:
+        land = HeightMap(
+            rng.uniform(-1.0, 1.0, (9, 9)), holes=rng.random((8, 8)) < 0.1, thickness=1.0,
+            origin=(far, far / 3.0, -far), border=border,
+        )  # fmt: skip
+        origins = rng.uniform((-2.0, -4.0, -2.0), (10.0, 2.0, 10.0), (2000, 3))
+        origins += (far, far / 3.0, -far)
+        ways = rng.normal(size=(2000, 3)) * (1.0, 0.4, 1.0)
+        found = land.raycast_many(origins, ways)
+        hit = ~np.isnan(found.distance)
+        origins, ways, distances = origins[hit], ways[hit], found.distance[hit]
+        ended = land.raycast_many(origins, ways, distances)
+        for name in ("distance", "point", "normal", "triangle"):
+            np.testing.assert_array_equal(getattr(ended, name), getattr(found, name)[hit])
+        is_below = found.normal[hit, 1] < 0.0
+        undersides += np.count_nonzero(is_below)
+        beyond += np.count_nonzero(is_below & land.contains(origins))
+        for k in np.flatnonzero(is_below):
+            one = hit_of(land, Ray(origins[k], ways[k]), distances[k])
+            assert (one.distance, one.triangle) == (distances[k], ended.triangle[k])
+    assert undersides > 1000
+    assert beyond > 20
+
+
 def test_material_and_id_of_what_was_hit():
     materials = np.arange(20, dtype=np.uint8).reshape(4, 5)
     land = HeightMap(np.zeros((5, 6)), materials=materials)

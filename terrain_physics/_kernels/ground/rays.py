@@ -3,6 +3,7 @@
 Sides and undersides are hit from outside only. Which of equally near hits counts: see `hits.py`.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
-from terrain_physics._kernels.mesh.part_tree import items_on_path
+from terrain_physics._kernels.mesh.part_tree import items_on_path, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, row_count
 from terrain_physics._kernels.mesh.queries import (
     Scratch,
@@ -91,16 +92,18 @@ def _with_underside(
     grid, (x, y, z), (dx, dy, dz) = terrain.grid, origin, direction
     u, v, w = _end(x, dx, hit.distance), _end(y, dy, hit.distance), _end(z, dz, hit.distance)
     lower, upper = (min(x, u), min(y, v), min(z, w)), (max(x, u), max(y, v), max(z, w))
+    if hit.distance < math.inf:  # a hit exactly at the end may be rounded beyond it
+        lower, upper = widened(lower, upper)
     if not meets_surface(lowered(grid), terrain.blocks, lower, upper):
         return hit
     turned, start, way, begin = upside_down(terrain), (x, -y, z), (dx, -dy, dz), 0.0
     for _ in range(_MOST_WAYS_OUT):
         far, point, normal, triangle, cell = cast(
-            turned, add_scaled(start, way, begin), way, hit.distance - begin
+            turned, add_scaled(start, way, begin), way, hit.distance
         )
-        if np.isnan(far):
-            return hit
         far += begin
+        if not far <= hit.distance:  # nor is NaN
+            return hit
         if dot(way, normal) <= 0.0:
             own = underside_id(grid, 0, triangle >> 1, triangle & 1) if triangle >= 0 else -1
             point = (point[0], 0.0 - point[1], point[2])

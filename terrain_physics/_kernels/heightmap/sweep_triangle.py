@@ -3,8 +3,8 @@
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sweep_sphere import stopped
 from terrain_physics._kernels.heightmap.clipping import (
+    Ends,
     corner_points,
-    ends_of_ground,
     front_normal,
     half_of,
 )
@@ -35,11 +35,14 @@ def stopped_by_ground(
 
 @kernel(no_refcount=True)
 def place_of_touch(
-    grid: Grid, body: Body, center: Vec3, row: int, column: int, half: int,
+    grid: Grid, ends: Ends, body: Body, center: Vec3, row: int, column: int, half: int,
     normal: Vec3, faces: Floats,
 ) -> Vec3:  # fmt: skip
-    """Return a point of the triangle that a body touches where its center is now."""
-    ends = ends_of_ground(grid, center, (0.0, 0.0, 0.0), body.half_extents, 0.0, 0.0)
+    """Return a point of the triangle that a body touches where its center is now.
+
+    Outside of the map a half has the ends of the path on which it was found: cut off elsewhere, the
+    body may touch the other half.
+    """
     levels = corner_heights(grid, row, column)
     a, b, c, d = corner_points(grid, ends, row, column, levels)
     a, b, c = half_of(a, b, c, d, is_flipped(grid, row, column), half)

@@ -77,8 +77,8 @@ def _touch_cell(
 @kernel(noinline=True, no_refcount=True)
 def _first_touch(
     terrain: Terrain, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
-) -> Touch:  # fmt: skip
-    """Return the first touch of a moving body."""
+) -> tuple[Touch, Ends]:
+    """Return the first touch of a moving body, and where endless ground was cut off for it."""
     grid = terrain.grid
     path = path_over(terrain, center, direction, body.half_extents, distance)
     ends = ends_of_ground(grid, center, direction, body.half_extents, path.start, path.end)
@@ -110,7 +110,7 @@ def _first_touch(
                         grid, ends, body, center, direction, limit, row, column, found, faces
                     )
                     limit = min(limit, found.distance)
-    return found
+    return found, ends
 
 
 @kernel(inline=True, no_refcount=True)
@@ -123,12 +123,12 @@ def first_touch(
     first by row, column, half. ``faces`` (FACE_COUNT, 4) is scratch.
     """
     grid = terrain.grid
-    touch = _first_touch(terrain, body, center, direction, distance, faces)
+    touch, ends = _first_touch(terrain, body, center, direction, distance, faces)
     if touch.half < 0:
         return math.inf, center, direction, -1, 0
     center = add_scaled(center, direction, touch.distance)
     point = place_of_touch(
-        grid, body, center, touch.row, touch.column, touch.half, touch.normal, faces
+        grid, ends, body, center, touch.row, touch.column, touch.half, touch.normal, faces
     )
     row = min(max(touch.row, 0), grid.rows - 1)
     column = min(max(touch.column, 0), grid.columns - 1)
