@@ -185,8 +185,8 @@ def test_a_ray_that_ends_where_it_hits_hits(border):
         for name in ("distance", "point", "normal", "triangle"):
             np.testing.assert_array_equal(getattr(ended, name), getattr(found, name)[hit])
         is_below = found.normal[hit, 1] < 0.0
-        undersides += np.count_nonzero(is_below)
-        beyond += np.count_nonzero(is_below & land.contains(origins))
+        undersides += int(is_below.sum())
+        beyond += int((is_below & land.contains(origins)).sum())
         for k in np.flatnonzero(is_below):
             one = hit_of(land, Ray(origins[k], ways[k]), distances[k])
             assert (one.distance, one.triangle) == (distances[k], ended.triangle[k])
