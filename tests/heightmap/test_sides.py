@@ -274,7 +274,7 @@ def shapes_and_places(draw: np.random.Generator, centers: Floats) -> list[tuple[
     ]
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(8, 60))])
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 60))])
 def test_who_overlaps_a_cell_has_a_contact(seed: int) -> None:
     """Also a box that leans over a corner: a side leads it up, and its center is behind the top."""
     draw, diagonal = np.random.default_rng(seed), ("a-c", "b-d")[seed % 2]

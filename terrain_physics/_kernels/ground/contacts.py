@@ -239,16 +239,21 @@ def _upside_down_row(kind: int, shape: Floats) -> Floats:
 
 
 @kernel(noinline=True)
-def _add_underside(terrain: Terrain, asked: Asked, count: int) -> int:
-    """Add the contacts with the underside of a map, seen from below."""
+def _add_underside(terrain: Terrain, asked: Asked, start: int, count: int) -> int:
+    """Add the contacts with the underside of a map, seen from below.
+
+    Who is below it is led aside by none from behind, unless there is no other contact.
+    """
     below, memory = upside_down(terrain), _upside_down_row(asked.kind, asked.shape)
     turned = array_at(memory.ctypes.data, (len(memory),), np.float64)
     center, first = center_at(asked.kind, turned, 0), count
-    if not height(below.grid, center[0], center[2]) > center[1]:
+    level = height(below.grid, center[0], center[2])
+    if not level > center[1]:
         count = _add_surface(below, replaced(asked, shape=turned), False, count)
     keep(memory)
     if count > first:
-        count = _leave_behind(below.grid, asked, first, count, center)
+        end = _leave_behind(below.grid, asked, first, count, center)
+        count = end if end > start or not level <= center[1] else count
     for k in range(first, count):
         triangle = int(asked.ints[TRIANGLE, k])
         if triangle >= 0:
@@ -327,7 +332,7 @@ def _add_map(maps: Int64s, row: int, sides: Parts, asked: Asked, deepest: bool, 
     if count >= 0 and asked.is_beside:
         count = _add_sides(sides, number, asked, True, count)
     if count >= 0 and is_low:
-        count = _add_underside(terrain, asked, count)
+        count = _add_underside(terrain, asked, start, count)
     if count == start and asked.is_beside:
         # A box or capsule may lean over an edge and be led up, though it is behind the surface.
         count = _add_sides(sides, number, asked, False, count)
