@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from terrain_physics import Ground, HeightMap, Ray, Sphere
+from terrain_physics import Boxes, Capsule, Capsules, Ground, HeightMap, Ray, Sphere, Spheres
 from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.solid_grounds import Case
 from tests.oracles.map_solids import closest, faces_of, travel
+from tests.oracles.winding import winding_numbers
 
 Floats = NDArray[np.float64]
 FULL = pytest.mark.full
@@ -250,6 +251,71 @@ def test_who_is_inside_sees_neither_sides_nor_underside() -> None:
     assert land.closest_point((0.2, -1, 2)).distance == 1.0  # the surface
     (push,) = land.contacts(Sphere((0.2, -1, 2), 1.1), keep="deepest").penetration
     assert push[1] > 0.0
+
+
+COUNT, SAMPLES = 150, 40
+
+
+def shapes_and_places(draw: np.random.Generator, centers: Floats) -> list[tuple[Any, Floats]]:
+    """Return balls, boxes and capsules around centers, and places (n, m, 3) deep in each."""
+    count = len(centers)
+    sizes, axes = draw.uniform(0.05, 0.8, (count, 3)), 0.4 * draw.normal(size=(count, 3))
+    turns, _ = np.linalg.qr(draw.normal(size=(count, 3, 3)))
+    turns[:, :, 0] *= np.sign(np.linalg.det(turns))[:, np.newaxis]
+    corners = np.clip(draw.uniform(-1.2, 1.2, (count, SAMPLES, 3)), -1.0, 1.0)
+    in_balls = corners / np.sqrt(np.maximum((corners * corners).sum(axis=2), 1.0))[..., np.newaxis]
+    deep, middles = (sizes - 1e-3)[:, np.newaxis], centers[:, np.newaxis]
+    balls = in_balls * deep[..., :1]
+    along = draw.uniform(-1.0, 1.0, (count, SAMPLES, 1)) * axes[:, np.newaxis]
+    radii = sizes[:, :1]
+    return [
+        (Spheres(np.hstack([centers, radii])), middles + balls),
+        (Boxes(centers, sizes, turns), middles + (corners * deep) @ turns.swapaxes(1, 2)),
+        (Capsules(np.hstack([centers - axes, centers + axes, radii])), middles + along + balls),
+    ]
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 60))])
+def test_who_overlaps_a_cell_has_a_contact(seed: int) -> None:
+    """Also a box that leans over a corner: a side leads it up, and its center is behind the top."""
+    draw, diagonal = np.random.default_rng(seed), ("a-c", "b-d")[seed % 2]
+    land = HeightMap(
+        draw.uniform(-1.0, 1.0, (2, 2)) * (0.0, 0.2, 1.0)[seed % 3], border="open",
+        thickness=(0.5, 2.0, None)[seed // 2 % 3], diagonal=diagonal,
+    )  # fmt: skip
+    faces = faces_of(land, diagonal)
+    centers = draw.uniform((-0.4, -1.2, -0.4), (1.4, 1.0, 1.4), (COUNT, 3))
+    is_outside = winding_numbers(faces, centers) < 0.5
+    for shapes, places in shapes_and_places(draw, centers):
+        is_in = winding_numbers(faces, places.reshape(-1, 3)).reshape(COUNT, SAMPLES) > 0.5
+        overlapping, touching = is_outside & is_in.any(axis=1), land.touches(shapes)
+        assert overlapping.sum() > 20
+        assert touching[overlapping].all()
+        every, deepest = land.contacts(shapes), land.contacts(shapes, keep="deepest")
+        for found in (np.unique(every.query), deepest.query):
+            np.testing.assert_array_equal(found, np.flatnonzero(touching))
+        assert len(set(zip(every.query, every.triangle, strict=True))) == len(every)
+
+
+LEANING = [
+    ([[0.9, 0.8], [0.0, -0.5]], (1.1, -0.71, -0.13), (0.68, 1.44, -0.04), 0.27),
+    ([[-0.1, 0.4], [-0.8, -0.8]], (0.39, 0.13, -0.04), (0.55, -0.6, -0.17), 0.33),
+    ([[0.1, -0.7], [-0.7, -1.0]], (0.0, -0.18, 0.47), (-0.01, -0.55, 0.48), 0.22),
+    ([[-0.2, -0.6], [0.6, -0.7]], (-0.15, -1.09, 0.29), (0.02, 0.13, 0.13), 0.18),
+]
+
+
+@pytest.mark.parametrize(("heights", "start", "end", "radius"), LEANING)
+def test_a_capsule_beside_a_side_leans_over_its_edge(
+    heights: list[list[float]], start: Any, end: Any, radius: float
+) -> None:
+    """Its way out rises a little, and its middle is behind the surface."""
+    land = HeightMap(heights, border="open", thickness=2.0)
+    capsule = Capsule(start, end, radius)
+    assert land.touches(capsule)
+    (push,), (contact,) = land.contacts(capsule, keep="deepest").penetration, land.contacts(capsule)
+    assert push[1] > 0.0
+    assert contact.triangle >= 2  # a side
 
 
 def test_materials_of_sides_are_those_of_their_cells() -> None:

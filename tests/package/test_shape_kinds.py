@@ -44,7 +44,7 @@ ALIKE = {
     "terrain_physics/surface/queries.py": [_TURNED],  # a kernel for balls, one for all others
     "terrain_physics/_kernels/heightmap/one_shape.py": [_TURNED],  # the same two
     # Only a capsule has an axis, which may pass through a side.
-    "terrain_physics/_kernels/mesh/contacts.py": [_CORE],
+    "terrain_physics/_kernels/ground/contacts.py": [_CORE],
     "terrain_physics/walkability/making.py": [_ROUND],
     "terrain_physics/walkability/settling.py": [_ROUND],
     "terrain_physics/walkability/leading.py": [_ROUND],

@@ -32,11 +32,13 @@ from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, subtract
 from terrain_physics._kernels.mesh.contacts import ALL, DEEPEST, add_contacts
+from terrain_physics._kernels.mesh.facing import is_own_touch
 from terrain_physics._kernels.mesh.part_tree import ROOT, is_met
 from terrain_physics._kernels.mesh.parts import (
     ID_BITS,
     NUMBER,
     OWNER,
+    SIDE,
     Parts,
     ids_at,
     material_of,
@@ -49,6 +51,7 @@ from terrain_physics._kernels.surface.shapes import (
     FARTHEST,
     bounds_at,
     center_at,
+    read_capsule,
     row_vector,
     row_width,
 )
@@ -180,14 +183,25 @@ def _leave_behind(grid: Grid, asked: Asked, first: int, count: int, center: Vec3
     return kept
 
 
+@kernel(inline=True)
+def _is_of_side(asked: Asked, k: int) -> bool:
+    """Tell whether a touch is one of a side, and not of the surface above it.
+
+    A capsule whose axis passes through the side may be led up, over its edge.
+    """
+    if is_own_touch(SIDE, row_vector(asked.floats[1, k], 0)):
+        return True
+    return asked.kind == CAPSULE and _depth(asked, k) >= read_capsule(asked.shape, 0)[2]
+
+
 @kernel(noinline=True)
-def _add_sides(sides: Parts, number: int, asked: Asked, count: int) -> int:
-    """Add the deepest contact with each side of a map."""
+def _add_sides(sides: Parts, number: int, asked: Asked, of_sides: bool, count: int) -> int:
+    """Add the deepest contact with each side of a map, or with the surface above it."""
     ints, first, own = asked.ints, asked.room, 0
     keys = np.empty(ints.shape[1] - first, np.int64)
     for k in range(first, ints.shape[1]):
         at = ints[TRIANGLE, k] >> ID_BITS
-        if sides.rows[at, OWNER] == number:
+        if sides.rows[at, OWNER] == number and _is_of_side(asked, k) == of_sides:
             keys[own] = sides.rows[at, NUMBER] << _INDEX_BITS | k
             own += 1
     sort_range(keys, 0, own)
@@ -225,16 +239,21 @@ def _upside_down_row(kind: int, shape: Floats) -> Floats:
 
 
 @kernel(noinline=True)
-def _add_underside(terrain: Terrain, asked: Asked, count: int) -> int:
-    """Add the contacts with the underside of a map, seen from below."""
+def _add_underside(terrain: Terrain, asked: Asked, start: int, count: int) -> int:
+    """Add the contacts with the underside of a map, seen from below.
+
+    Who is below it is led aside by none from behind, unless there is no other contact.
+    """
     below, memory = upside_down(terrain), _upside_down_row(asked.kind, asked.shape)
     turned = array_at(memory.ctypes.data, (len(memory),), np.float64)
     center, first = center_at(asked.kind, turned, 0), count
-    if not height(below.grid, center[0], center[2]) > center[1]:
+    level = height(below.grid, center[0], center[2])
+    if not level > center[1]:
         count = _add_surface(below, replaced(asked, shape=turned), False, count)
     keep(memory)
     if count > first:
-        count = _leave_behind(below.grid, asked, first, count, center)
+        end = _leave_behind(below.grid, asked, first, count, center)
+        count = end if end > start or not level <= center[1] else count
     for k in range(first, count):
         triangle = int(asked.ints[TRIANGLE, k])
         if triangle >= 0:
@@ -311,9 +330,12 @@ def _add_map(maps: Int64s, row: int, sides: Parts, asked: Asked, deepest: bool, 
         count = _leave_behind(terrain.grid, asked, start, count, center)
     first = count
     if count >= 0 and asked.is_beside:
-        count = _add_sides(sides, number, asked, count)
+        count = _add_sides(sides, number, asked, True, count)
     if count >= 0 and is_low:
-        count = _add_underside(terrain, asked, count)
+        count = _add_underside(terrain, asked, start, count)
+    if count == start and asked.is_beside:
+        # A box or capsule may lean over an edge and be led up, though it is behind the surface.
+        count = _add_sides(sides, number, asked, False, count)
     if count - start < 2 or (count == first and not (deepest and is_outside)):
         return count
     if deepest:

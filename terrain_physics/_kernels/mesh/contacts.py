@@ -18,7 +18,7 @@ from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, scale, subtract
-from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
+from terrain_physics._kernels.mesh.facing import is_seen
 from terrain_physics._kernels.mesh.inside import OUTSIDE, place_in
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
@@ -38,12 +38,10 @@ from terrain_physics._kernels.mesh.parts import (
 from terrain_physics._kernels.mesh.tree import STACK, Float32, in_frame, lanes_in_box
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
-    CAPSULE,
     body_at,
     bounds_at,
     center_at,
     extent_along,
-    read_capsule,
     row_vector,
 )
 from terrain_physics._kernels.tolerances import (
@@ -89,17 +87,6 @@ def _is_outside(kind: int, shapes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3
     """Tell whether the center of a shape sees a triangle of a side."""
     center = center_at(kind, shapes, index)
     return is_seen(SIDE, subtract(a, center), subtract(b, center), subtract(c, center))
-
-
-@kernel(noinline=True)
-def _is_of_side(kind: int, shapes: Floats, index: int, move: Vec3, direction: Vec3) -> bool:
-    """Tell whether a touch is one of a side, and not of a surface above it.
-
-    A capsule whose axis passes through the side may be led up, over its edge.
-    """
-    if is_own_touch(SIDE, direction):
-        return True
-    return kind == CAPSULE and length(move) >= read_capsule(shapes, index)[2]
 
 
 @kernel(noinline=True)
@@ -176,10 +163,6 @@ def _find_contacts(
                         kind, shapes, index, a, b, c, not is_inside, scratch
                     )
                     if not touching:
-                        continue
-                    if part.facing == SIDE and not _is_of_side(
-                        kind, shapes, index, move, direction
-                    ):
                         continue
                     if is_inside:
                         move, direction = _led_out(kind, shapes, index, a, b, c, move, direction)
