@@ -42,7 +42,7 @@ class GroundContacts(NamedTuple):
     def named(self) -> tuple[Int64s, Bytes, Bools]:
         """Return the ids (n,) of the triangles, their materials (n,), and which are there.
 
-        Ids are -1 and materials 0 of those that are not.
+        Ids are -1 of those that are not, and their materials tell nothing.
         """
         triangles, points = self.rows[:, _TRIANGLE], self.rows[:, _POINT : _POINT + 3]
         return self.queries.triangles_at(self.parts(), triangles.astype(np.int64), points)

@@ -413,11 +413,10 @@ class GroupData:
             self._shown = shown = self._room, rows, rows.flat()
         return shown[1]
 
-    def flat(self) -> Rows:
-        """Return the same rows as kernels take them: each array of one axis."""
-        rows = self.rows()
+    def flat(self, rows: Rows) -> Rows:
+        """Return `rows` that were shown as kernels take them: each array of one axis."""
         shown = self._shown
-        return rows.flat() if shown is None else shown[2]
+        return shown[2] if shown is not None and shown[1] is rows else rows.flat()
 
     def room_for(self, count: int) -> Rows:
         """Return rows to write new characters to, which `add` then takes over.

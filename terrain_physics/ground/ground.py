@@ -239,7 +239,8 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [self._box_of_map(key) for key in self._held.map_numbers()]
+            maps = [key for key in self._held.map_numbers() if key in self._parts]
+            boxes = [self._box_of_map(key) for key in maps]
             boxes.append(self._held.box_of_meshes())
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))

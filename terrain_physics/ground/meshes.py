@@ -470,18 +470,20 @@ class GroundMeshes(Meshes):
         """Return the table, with all refits of the meshes."""
         changed = self._watch.changed
         while changed:
-            number = next(iter(changed))
-            if number not in self._storages:  # told by another thread after it had gone
-                changed.discard(number)
-                continue
-            version = self._storages[number].version  # or later, then it is told again
-            changed.discard(number)
+            for number in (*changed,):  # a signal handler that asks follows them, too
+                self._follow_told(number)
+        return self._table
+
+    def _follow_told(self, number: int) -> None:
+        """Follow the refits of a mesh that were told; none of one that has gone meanwhile."""
+        changed, storage = self._watch.changed, self._storages.get(number)
+        changed.discard(number)
+        if storage is not None:
             try:
-                self._follow(number, version)
+                self._follow(number, storage.version)  # or later, then it is told again
             except BaseException:  # such as Ctrl-C: the next one to ask follows
                 changed.add(number)
                 raise
-        return self._table
 
     def _follow(self, number: int, version: int) -> None:
         """Replace the former mesh by the refitted one."""

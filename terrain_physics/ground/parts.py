@@ -86,7 +86,7 @@ class KeptParts(NamedTuple):
     next_number: int
 
     def differing(self, other: "KeptParts") -> list[int]:
-        """Return the numbers, ascending, of parts that another one does not have just so."""
+        """Return the numbers, ascending, of parts that another one has not, or not alike."""
         numbers = sorted({*self.sources, *other.sources})
         return [number for number in numbers if self.part(number) != other.part(number)]
 
@@ -399,8 +399,8 @@ class GroundParts(Askable):
         with self.followed:
             before, maps = self.map_depths(), _maps_of([self.sources[number]])
             self._begin_change(number)
-            self._gone += 1
             self._settle(renamed=self._take(number), maps=bool(maps))
+            self._gone += 1  # now: what a signal handler has asked for meanwhile is not kept
             names = self.naming.parts
             if number in names:
                 names = {k: name for k, name in names.items() if k != number}
@@ -831,7 +831,7 @@ class GroundParts(Askable):
         """Note the edits of the maps since this was last called; a version is told."""
         seen = self._logged_of
         for part in self.solid_maps:
-            if _version_of(part) != seen[part]:
+            if part in seen and _version_of(part) != seen[part]:  # else it is about to go
                 seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._meshes.told = version
 

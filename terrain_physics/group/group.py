@@ -493,14 +493,14 @@ class CharacterGroup(GroupTable):
             self._data.cell_sizes = queries.cell_sizes
         contents, log = queries.contents, queries.wake_log
         before = GroundContacts.by(rows.state, queries).copy()
-        states, rules, *_ = self._data.flat()
+        states, rules, *_ = self._data.flat(rows)
         changes = log.rows, float(log.forgotten), queries.left
         wake_near(states, rules, *changes, float(contents), 0, len(rows.state))
         return before
 
     def _advance(self, rows: Rows, queries: Queries, seconds: float) -> bool:
         """Advance all characters by ``seconds``; tell whether any ran into something."""
-        states, rules, _, draws, hits = self._data.flat()
+        states, rules, _, draws, hits = self._data.flat(rows)
         count, are_plain = len(rows.state), not (self._crowd or self._data.has_material_rules)
         if count <= _VERY_FEW and are_plain:
             with queries.lock:

@@ -141,7 +141,7 @@ class Askable(ABC):
 
     @abstractmethod
     def answer(self, mask: int, ask: Callable[..., _Answer], *about: Any) -> _Answer:
-        """Return the answer to a short question: of `ground_arrays`, and what it is about."""
+        """Return the answer to a short question from what is there; entries in C do the same."""
 
     @abstractmethod
     def begin_asking(self, mark: Mark) -> GroundArrays:
@@ -183,10 +183,7 @@ class Queries:
         The layers of parts that are asked, a bit for each.
     """
 
-    __slots__ = ("ask", "keeper", "mask", "source")
-
-    ask: _Ask
-    """Answers short questions as `Askable.answer` does; it is at hand, to be quick."""
+    __slots__ = ("keeper", "mask", "source")
 
     keeper: Keeper | None
     """What keeps the states of the ground, once there are any."""
@@ -196,7 +193,11 @@ class Queries:
 
     def __init__(self, source: Askable, mask: int = ALL_LAYERS) -> None:
         self.source, self.mask, self.keeper = source, mask, None
-        self.ask = source.answer
+
+    @property
+    def ask(self) -> _Ask:
+        """Answers short questions as `Askable.answer` does."""
+        return self.source.answer
 
     def filtered(self, mask: int) -> "Queries":
         """Return the queries of the parts on layers of the mask."""
@@ -248,7 +249,7 @@ class Queries:
         return self.asked_of_rows(self._begin_over, surface_over, xs, zs, threads, *wanted)
 
     def _begin_over(self, mark: Mark) -> GroundArrays:
-        """Return the arrays for heights: of a map by itself without sides, which nobody finds."""
+        """Return the arrays for heights: of a map by itself those without its sides."""
         lone = self.source.lone
         if lone is None:
             return self.begin_asking(mark)
@@ -452,7 +453,7 @@ class Queries:
         return self.source.ground_arrays
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
-        """Return the answer to a short question: of `ground_arrays`, and what it is about."""
+        """Return the answer to a short question from what is there; entries in C do the same."""
         return self.source.answer(self.mask, ask, *about)
 
     def asked_of_rows(
@@ -480,7 +481,7 @@ class Queries:
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         """Return id and material of a triangle, given by part and number, touched at a point.
 
-        And whether the part and the triangle are there; else they are -1 and 0.
+        And whether the part and the triangle are there; else the id is -1.
         """
         return self.ask(self.mask, one_triangle, self.mask, part, triangle, point)
 

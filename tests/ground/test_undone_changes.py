@@ -97,6 +97,44 @@ def test_a_change_that_is_interrupted_anywhere_is_undone(name: str, part: int) -
         at += 8
 
 
+def ask(ground: Ground) -> None:
+    """Ask what is kept until something changes."""
+    assert ground.bounds.lower.x <= 0.0
+    assert ground.version >= 0
+    ground.height_at(3.0, 3.0)
+
+
+@pytest.mark.parametrize("name", [*CHANGES, "refit"])
+def test_a_signal_handler_that_asks_leaves_nothing_old(name: str) -> None:
+    """It asks as each function begins, and as each one ends."""
+    ground, other = village(), village()
+    plain: Any = ground.parts[PLAIN]
+    change = CHANGES.get(name, lambda _: plain.refit(plain.vertices * 2.0))
+    is_asking = False
+
+    def handle(frame: Any, event: str, _: object) -> None:
+        nonlocal is_asking
+        is_ours = event in {"call", "return"} and "terrain_physics" in frame.f_code.co_filename
+        if is_ours and not is_asking:
+            is_asking = True
+            try:
+                ask(ground)
+            finally:
+                is_asking = False
+
+    known = sys.getprofile()
+    sys.setprofile(handle)
+    try:
+        change(ground)
+        ground.height_at(3.0, 3.0)
+    finally:
+        sys.setprofile(known)
+    if name == "refit":
+        plain = other.parts[PLAIN]
+    change(other)
+    assert repr(content(ground)[1:]) == repr(content(other)[1:])
+
+
 def test_to_add_and_to_remove_is_undone_by_a_restore() -> None:
     ground = village()
     state, before = ground.state(), content(ground)

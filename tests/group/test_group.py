@@ -17,6 +17,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.group.group import CharacterGroup
 from tests.helpers import forks
@@ -167,6 +168,39 @@ def test_a_copy_goes_its_own_way_with_the_same_bits(way, walked):
     assert walked.state_hash() == before
     walk(second, range(20))
     assert first.state_hash() == second.state_hash() != before
+
+
+def test_a_result_is_of_the_rows_that_were_moved_though_members_went_meanwhile():
+    """An owner whose position the update reads removes others of its group."""
+
+    class Owner:
+        def __init__(self):
+            self.place, self.acts = glm.vec3(10, 0, 10), []
+
+        @property
+        def position(self):
+            while self.acts:
+                self.acts.pop()()
+            return self.place
+
+        @position.setter
+        def position(self, place):
+            self.place = place
+
+    group = CharacterGroup(HeightMap(np.zeros((2, 2)), cell_size=99), CapsuleCollider(0.4, 1.8))
+    owner = Owner()
+    for key in range(8):
+        group.add(key, (key + 20, 0.9, 20))
+    led = CharacterMovement(group.ground, CapsuleCollider(0.4, 1.8), owner=owner)
+    group.add("led", movement=led)
+    group.update(1 / 60)
+    for key in range(8):
+        group[key].velocity = (0, 0, 3)
+    owner.acts = [partial(group.remove, key) for key in (0, 1, 2)]
+    moved = group.update(1 / 60)
+    assert len(group) == 6
+    assert np.allclose(moved._states[:8, columns.POSITION + 2], 20 + 3 / 60)
+    assert np.allclose(group.positions[:5, 2], 20 + 3 / 60)
 
 
 def test_edits_of_the_ground_wake_all():

@@ -22,6 +22,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     put_leaf,
     take_leaf,
 )
+from terrain_physics._kernels.tolerances import LEAF_SIZE_MARGIN
 from tests.helpers.examples import times
 
 pytestmark = pytest.mark.kernels
@@ -53,7 +54,8 @@ class Model:
         return PartTree(boxes, links, self.mask)
 
     def put(self, item, lower, upper):
-        self.leaves[item] = put_leaf(self.boxes, self.links, item, 1, vec(lower), vec(upper))
+        tree, box = (self.boxes, self.links), (vec(lower), vec(upper))
+        self.leaves[item] = put_leaf(*tree, item, 1, *box, LEAF_SIZE_MARGIN)
         self.items[item] = np.array((lower, upper), float)
 
     def move(self, item, lower, upper):

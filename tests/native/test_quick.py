@@ -95,7 +95,7 @@ def numbers(hero):
 
 
 OF_POINTS = ("closest_point", "contains", "signed_distance")
-OF_BALLS = ("contacts", "touches")
+OF_SHAPES = ("contacts", "touches")
 OF_PLACES = ("height_at", "normal_at")
 ENTRIES = [
     (CharacterMovement, "update"),
@@ -103,7 +103,7 @@ ENTRIES = [
     (CharacterGroup, "update"),
     *((Ground, name) for name in ("move", "move_many")),
     (Surface, "raycast"),
-    *((Surface, name) for name in (*OF_POINTS, *OF_BALLS, *OF_PLACES)),
+    *((Surface, name) for name in (*OF_POINTS, *OF_SHAPES, *OF_PLACES)),
 ]
 
 
@@ -675,7 +675,7 @@ def shapes_at(center, radius, draws):
     ]
 
 
-@pytest.mark.parametrize("question", OF_BALLS)
+@pytest.mark.parametrize("question", OF_SHAPES)
 @pytest.mark.parametrize("name", LANDS)
 def test_shapes_have_the_same_bits(name, question):
     land, draws = LANDS[name](), np.random.default_rng(8)
@@ -706,7 +706,7 @@ class Grown(Sphere):
         pass
 
 
-@pytest.mark.parametrize("question", OF_BALLS)
+@pytest.mark.parametrize("question", OF_SHAPES)
 @pytest.mark.parametrize("value", [*HOSTILE, "deepest", "All", Sphere((1, 1, 1), 1)], ids=repr)
 def test_hostile_questions_about_shapes_have_the_same_effect(value, question):
     land = rough()
@@ -731,7 +731,7 @@ def test_hostile_questions_about_shapes_have_the_same_effect(value, question):
         assert found == known
 
 
-@pytest.mark.parametrize("question", OF_BALLS)
+@pytest.mark.parametrize("question", OF_SHAPES)
 def test_shapes_see_edits(question):
     land = rough()
     ask, by_method = getattr(land, question), by_python(land, question)
@@ -755,7 +755,7 @@ def test_questions_to_a_map_call_no_python():
         partial(land.raycast, (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)),
         *(partial(getattr(land, name), (30.0, 1.0, 30.0)) for name in OF_POINTS),
         *(partial(getattr(land, name), 30.0, 30.5) for name in OF_PLACES),
-        *(partial(getattr(land, name), shape) for name in OF_BALLS for shape in shapes),
+        *(partial(getattr(land, name), shape) for name in OF_SHAPES for shape in shapes),
         *(partial(land.contacts, shape, keep="deepest") for shape in shapes),
     ]
     for question in questions:

@@ -1,5 +1,6 @@
 """Questions to land in tiles of which some are missing: one map of the same samples answers."""
 
+import gc
 import threading
 
 import numpy as np
@@ -355,6 +356,20 @@ def test_a_mask_without_the_land_needs_no_tile():
         assert ground.closest_point((100, 0, 9), mask=2).distance > 90
         assert len(ground.contacts(Sphere((9, 91, 9), 1), mask=2))
         assert supply.fetched == []
+
+
+def test_a_question_with_a_mask_leaves_nothing_to_collect():
+    ground, _ = slope("load")
+    down = Ray((9, 99, 9), (0, -1, 0))
+    found = ground.raycast(down, mask=1)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(9):
+            assert ground.raycast(down, mask=1) == found
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_closest_points_read_only_what_may_be_nearer():

@@ -16,7 +16,7 @@ from terrain_physics._build.lowered import Extension, Library, packed, unpacked
 from terrain_physics._build.platforms import Level, Processor
 
 _COUNTS_OF_NOTHING = re.compile(
-    r"^ *(?:tail )?call void @NRT_(?:incref|decref)\(ptr null\).*\n", re.MULTILINE
+    r"^ *(?:tail )?call void @NRT_(?:incref|decref)\((?:ptr|i8\*) null\).*\n", re.MULTILINE
 )
 _SYSTEM = re.compile(r"^target (?:triple|datalayout) = .*\n", re.MULTILINE)
 

@@ -39,14 +39,15 @@ static const double *row_at(Group *group, npy_intp index) {
   return (double *)PyArray_DATA(states) + index * PyArray_DIM(states, 1);
 }
 
-/* Whether all have seen the ground as it is. */
+/* Whether all have seen the ground as it is; -1: an error. */
 static int have_seen(Group *group, Step *step) {
   PyObject *sizes = PyObject_GetAttr(step->queries, NAME[N_cell_sizes]);
-  int same = sizes && sizes == of_group(group, N_cell_sizes);
+  if (!sizes) return -1;
+  int same = sizes == of_group(group, N_cell_sizes);
   double contents = PyLong_AsDouble(step->contents);
   for (npy_intp i = 0; same && i < group->count; i++)
     same = row_at(group, i)[PLACE[GROUND_VERSION]] == contents;
-  Py_XDECREF(sizes);
+  Py_DECREF(sizes);
   return same;
 }
 
@@ -85,10 +86,11 @@ static PyObject *logs_of_group(Quick *quick, Group *group, Step *step, PyObject 
 /* Advance all, and make the result: what lies between is the method's. */
 static PyObject *advance_group(Quick *quick, Group *group, Step *step) {
   PyObject *rows = group->rows, *of = step->queries, *done = NULL, *logs = NULL, *result = NULL;
+  int seen = have_seen(group, step);
   PyObject *before =
-      have_seen(group, step)
-          ? touched_by(quick, group, step)
-          : PyObject_CallMethodObjArgs(group->self, NAME[N__see_changes], rows, of, NULL);
+      seen < 0 ? NULL
+      : seen   ? touched_by(quick, group, step)
+               : PyObject_CallMethodObjArgs(group->self, NAME[N__see_changes], rows, of, NULL);
   if (before)
     done = PyObject_CallMethodObjArgs(group->self, NAME[N__advance], rows, of, step->seconds, NULL);
   if (done) logs = logs_of_group(quick, group, step, done);

@@ -169,7 +169,7 @@ def _put_box(boxes: Floats, leaf: int, lower: Vec3, upper: Vec3, share: float) -
 @kernel
 def put_leaf(
     boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3,
-    share: float = LEAF_SIZE_MARGIN,
+    share: float,
 ) -> int:  # fmt: skip
     """Add a leaf for an item within lower..upper; return its node. There must be two free nodes.
 

@@ -38,7 +38,7 @@ from terrain_physics._kernels.mesh.places import (
 )
 from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER, corner
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
-from terrain_physics._kernels.tolerances import BOX_ROUNDING, FRAME_MARGIN
+from terrain_physics._kernels.tolerances import BOX_ROUNDING, FRAME_MARGIN, LEAF_SIZE_MARGIN
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 # A triangle's id is the number of its mesh, shifted by so many bits, plus its face.
@@ -325,7 +325,9 @@ def put_part(
         table[row, k] = content[k]
     spots[row, SCALE] = size
     lower, upper = _box_of_row(table, row, pose, 0, spots)
-    table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
+    table[row, LEAF] = put_leaf(
+        boxes, links, row, table[row, LAYERS], lower, upper, LEAF_SIZE_MARGIN
+    )
     if is_new:
         table[0, ROW_COUNT] = row + 1
 

@@ -228,5 +228,5 @@ AS_ROWS: dict[Any, tuple[str, Callable[..., Any]]] = {
 
 
 def as_rows(*about: Any) -> tuple[Any, ...]:
-    """Return what a question about one is about as that of rows: arrays of one row, one thread."""
+    """Return what is asked about one as rows are asked: arrays of one row, and one thread."""
     return *(own if isinstance(own, int) else read_only(np.array([own]))[0] for own in about), 1

@@ -74,7 +74,10 @@ class TiledQueries(Queries):
         super().__init__(parts, mask)
         self._supply, self._tiles = supply, LandTiles(supply) if tiles is None else tiles
         self.streaming = cast("Streaming", supply)
-        self.ask = self._ask_one
+
+    @property
+    def ask(self) -> Callable[..., Any]:
+        return self._ask_one
 
     def filtered(self, mask: int) -> "TiledQueries":
         queries = TiledQueries(self.source, self._supply, mask, self._tiles)
