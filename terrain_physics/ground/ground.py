@@ -239,16 +239,15 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            maps = [key for key in self._held.map_numbers() if key in self._parts]
-            boxes = [self._box_of_map(key) for key in maps]
+            boxes = [*filter(None, map(self._box_of_map, self._held.map_numbers()))]
             boxes.append(self._held.box_of_meshes())
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
 
-    def _box_of_map(self, key: int) -> tuple[Any, Any]:
-        """Return the lower and upper corner of the box around a map."""
-        bounds = self._parts[key].bounds
-        return bounds.lower64, bounds.upper64
+    def _box_of_map(self, key: int) -> tuple[Any, Any] | None:
+        """Return the lower and upper corner of the box around a map; None of one that comes."""
+        part = self._parts.get(key)
+        return None if part is None else (part.bounds.lower64, part.bounds.upper64)
 
     @property
     def part_names(self) -> Mapping[int, str]:

@@ -730,7 +730,7 @@ class TiledGround(Ground):
         """
         return super().bounds
 
-    def _box_of_map(self, key: int) -> tuple[Any, Any]:
+    def _box_of_map(self, key: int) -> tuple[Any, Any] | None:
         return self._supply.corners if key == TILES else super()._box_of_map(key)
 
     def _refuse_again(self, part: HeightMap) -> None:
