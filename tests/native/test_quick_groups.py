@@ -202,6 +202,7 @@ def test_memory_stays_level():
     tracemalloc.start()
     try:
         play(7_000)  # the log of changes grows up to here
+        gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         play(6_000)
         gc.collect()
