@@ -20,9 +20,10 @@ from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
+from terrain_physics.ground.kept_parts import PartSource
 from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, Place
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
-from terrain_physics.ground.parts import GroundParts, PartSource
+from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import (
     Pose,
     checked_scale,
@@ -239,7 +240,7 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [*filter(None, map(self._box_of_map, self._held.map_numbers()))]
+            boxes = [*filter(None, map(self._box_of_map, self._held.maps.numbers()))]
             boxes.append(self._held.box_of_meshes())
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))

@@ -1,10 +1,10 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.ground.answers import joined_lists, joined_triangles
+from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
 from terrain_physics.ground.map_set import MapSet
+from terrain_physics.ground.maps import GroundMaps
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.members import MapMember, Member, MeshMember
+from terrain_physics.ground.members import Member, MeshMember
 from terrain_physics.ground.meshes import (
     NO_MOTION,
     NO_PLACE,
@@ -28,29 +30,21 @@ from terrain_physics.ground.meshes import (
 )
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.solid.side_table import SideTable
-from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
-    NO_MAPS,
-    NO_MESHES,
-    NO_MOVERS,
     NOTHING,
     GroundArrays,
-    MapMaterials,
     MoverArrays,
-    map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.history import History
-from terrain_physics.surface.materials import MOST_MATERIALS, Names
+from terrain_physics.surface.materials import Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.queries import Askable
 from terrain_physics.surface.results import Triangles
@@ -58,72 +52,11 @@ from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
 
-PartSource = SolidMap | MeshStorage
 Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
 
 _version_of = operator.attrgetter("storage.version")
-
-
-class KeptParts(NamedTuple):
-    """Which parts a ground has; nobody writes to it.
-
-    Attributes
-    ----------
-    sources, layers, next_number
-        As of `GroundParts`.
-    names : dict of int to str
-        Those of the parts.
-    scales : dict of int to float
-        See `GroundMeshes`.
-    """
-
-    sources: dict[int, PartSource]
-    layers: dict[int, int]
-    names: dict[int, str]
-    scales: dict[int, float]
-    next_number: int
-
-    def differing(self, other: "KeptParts") -> list[int]:
-        """Return the numbers, ascending, of parts that another one has not, or not alike."""
-        numbers = sorted({*self.sources, *other.sources})
-        return [number for number in numbers if self.part(number) != other.part(number)]
-
-    def part(self, number: int) -> tuple[PartSource | None, float | None, str | None]:
-        """Return a part, its scale and its name, each None without one."""
-        return self.sources.get(number), self.scales.get(number), self.names.get(number)
-
-
-class _Before(NamedTuple):
-    """The parts of a ground before a change that has begun; or of the ``touched`` alone."""
-
-    layout: KeptParts
-    motion: MeshMotion
-    surfaces: dict[int, Any]
-    touched: Container[int] = ()
-    broken: KeptParts | None = None  # as the change has left them, once they are put back
-
-
-class _Shown(NamedTuple):
-    """The maps as `MapSet.shown` counted them, and what they were: another one for each change.
-
-    Attributes
-    ----------
-    version : int
-    maps : list of MapMember
-    arrays : list
-        Of each its arrays, then of each its materials.
-    table : ndarray of int64
-        See `map_rows`.
-    made_of : list of MapMaterials or None
-    """
-
-    version: int
-    maps: list[MapMember]
-    arrays: list[Any]
-    table: Int64s
-    made_of: list[MapMaterials | None]
 
 
 class GroundParts(Askable):
@@ -143,6 +76,7 @@ class GroundParts(Askable):
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
+    maps : GroundMaps
     members : list of MapMember and MeshMember
         Queries ask those that are on any layer, in the order of their first numbers.
     followed : context manager
@@ -159,7 +93,6 @@ class GroundParts(Askable):
     """
 
     __slots__ = (
-        "_alone",
         "_arrays",
         "_before",
         "_box",
@@ -169,18 +102,15 @@ class GroundParts(Askable):
         "_layout",
         "_logged_of",
         "_map_set",
-        "_maps",
         "_materials",
         "_meshes",
         "_motion",
         "_reading",
-        "_shown",
-        "_sides",
-        "_solids",
         "_surfaces_of",
         "cell_sizes",
         "followed",
         "layers",
+        "maps",
         "members",
         "naming",
         "next_number",
@@ -214,12 +144,12 @@ class GroundParts(Askable):
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
         self._map_set = MapSet(self._meshes.lock)
+        self.maps = GroundMaps(self._map_set)
         self.followed = Entered(self._meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
-        self._before: _Before | None = None
+        self._before: PartsBefore | None = None
         self.solid_maps: list[SolidMap] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
-        self._maps: list[MapMember] = []
         self._is_changing = False
         self._layout: KeptParts | None = None
         self._motion = (-1, -1), NO_MOTION  # as of some changes and refits
@@ -228,10 +158,6 @@ class GroundParts(Askable):
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown = _Shown(-1, [], [], NO_MAPS, [])
-        self._alone = self._shown, NOTHING
-        self._solids: dict[TiledMap, SolidMap] = {}
-        self._sides = SideTable()
         self._arrays = NOTHING
         self._logged_of: dict[PartSource, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
@@ -254,15 +180,17 @@ class GroundParts(Askable):
             with self.followed:
                 pass
 
-    def _put_back_before(self, before: "_Before") -> None:
+    def _put_back_before(self, before: PartsBefore) -> None:
         """Have the parts as before a change that was interrupted, all of them put anew."""
         if before.broken is None:
             self._layout = None
-            self._before = before = self._with_others(before)._replace(broken=self.layout())
+            before = before.with_others(self._tables(), self._meshes.motion)
+            self._before = before = before._replace(broken=self.layout())
         layout = before.layout
         self._meshes.clear()
         self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
-        self.sources, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
+        self.maps = GroundMaps(self._map_set)
+        self.sources, self.layers, self._logged_of = {}, {}, {}
         places = {number: (None, scale) for number, scale in layout.scales.items()}
         self._put(layout.sources, layout.layers, places)
         self.next_number, self._layout = layout.next_number, layout
@@ -284,33 +212,20 @@ class GroundParts(Askable):
     def _begin_change(self, *touched: int) -> None:
         """Remember the parts as they are, or only some meshes, until the change is done."""
         if self._before is not None:  # of an earlier step of this change
-            self._before = self._with_others(self._before)
+            self._before = self._before.with_others(self._tables(), self._meshes.motion)
         elif any(isinstance(self.sources.get(number), SolidMap) for number in touched):
             self._begin_change()
         elif touched:
             kept = ({k: own[k] for k in touched if k in own} for own in self._tables())
             sources, layers, names, scales, surfaces = kept
             layout = KeptParts(sources, layers, names, scales, self.next_number)
-            self._before = _Before(layout, self._meshes.motion_of(touched), surfaces, touched)
+            self._before = PartsBefore(layout, self._meshes.motion_of(touched), surfaces, touched)
         else:
-            self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
+            self._before = PartsBefore(self.layout(), self._meshes.motion(), self.surfaces.copy())
 
     def _tables(self) -> "tuple[Mapping[int, Any], ...]":
         """Return all that is known of parts by their numbers, but how they move."""
         return self.sources, self.layers, self.naming.parts, self.scales, self.surfaces
-
-    def _with_others(self, before: _Before) -> _Before:
-        """Return all parts before a change: those that it has not touched are as they are."""
-        layout, motion, then, touched, _ = before
-        if not touched:
-            return before
-        tables = zip(self._tables(), (*layout[:-1], then), strict=True)
-        sources, layers, names, scales, surfaces = (
-            dict(sorted([*((k, now[k]) for k in now if k not in touched), *known.items()]))
-            for now, known in cast("Any", tables)
-        )
-        now = self._meshes.motion().without(touched).joined(motion)
-        return _Before(KeptParts(sources, layers, names, scales, layout.next_number), now, surfaces)
 
     def change(self, make: Callable[[], _T], *coming: PartSource) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
@@ -358,7 +273,7 @@ class GroundParts(Askable):
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
         with self.followed:
-            before = self.map_depths()
+            before = self.maps.depths()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
             maps = _maps_of(parts.values())
             self._begin_change(*(() if maps else parts))
@@ -397,7 +312,7 @@ class GroundParts(Askable):
     def remove(self, number: int) -> None:
         """Remove a part."""
         with self.followed:
-            before, maps = self.map_depths(), _maps_of([self.sources[number]])
+            before, maps = self.maps.depths(), _maps_of([self.sources[number]])
             self._begin_change(number)
             self._settle(renamed=self._take(number), maps=bool(maps))
             self._gone += 1  # now: what a signal handler has asked for meanwhile is not kept
@@ -486,11 +401,11 @@ class GroundParts(Askable):
         """
         self._keep_seams()
         with self.followed:
-            before, known = self.map_depths(), self.layout()
+            before, known = self.maps.depths(), self.layout()
             if layout is not known:
                 self._begin_change()
                 self._put_layout(layout, known)
-                self._note(_maps_of(_differing(layout, known)), before)
+                self._note(_maps_of(layout.differing_sources(known)), before)
             self._part_maps()
             self._meshes.put_motion(motion)
             self._gone += 1
@@ -510,7 +425,7 @@ class GroundParts(Askable):
     def _part_maps(self) -> None:
         """Unite anew the maps that have left unions; the caller makes this `change`."""
         if self._map_set.is_broken:
-            before = self.map_depths()
+            before = self.maps.depths()
             self._begin_change()
             self._settle(renamed=False, maps=True)
             self._note(self.solid_maps, before)
@@ -535,7 +450,7 @@ class GroundParts(Askable):
             self._put_on(number, layout.layers[number])
         on_others = map(self.sources.__getitem__, moved)
         # Maps that were taken and put again are united anew, too.
-        maps = _maps_of([*_differing(layout, known), *coming.values(), *on_others])
+        maps = _maps_of([*layout.differing_sources(known), *coming.values(), *on_others])
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=renamed, maps=bool(maps))
         self._name(dict(layout.names))
@@ -543,9 +458,8 @@ class GroundParts(Askable):
 
     def _tell_of(self, layout: KeptParts, known: KeptParts) -> None:
         """Tell of the parts that came, went, or are on other layers."""
-        for what, numbers in _events(layout, known).items():
-            for number in numbers:
-                self.watchers.tell(what, [number])
+        for what, number in layout.events_after(known):
+            self.watchers.tell(what, [number])
 
     def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
         """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
@@ -602,10 +516,6 @@ class GroundParts(Askable):
             if self._box[0] != now:
                 self._box = now, table.bounds_of_all()
             return self._box[1]
-
-    def map_numbers(self) -> list[int]:
-        """Return the numbers of the maps."""
-        return [number for member in self._maps for number in member.parts.tolist()]
 
     def look_of_mesh(self, number: int) -> tuple[tuple[Floats3, Floats3], tuple[Any, ...]]:
         """Return the box around a mesh, and all that matters of it to characters but its motion.
@@ -681,7 +591,7 @@ class GroundParts(Askable):
         """
         if not maps:
             return
-        now = self.map_depths()
+        now = self.maps.depths()
         is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self._note_box(*EVERYWHERE)
@@ -693,21 +603,12 @@ class GroundParts(Askable):
         """Note a change within a box."""
         self.changes.note(self._meshes.told + 1, lower, upper)
 
-    def map_depths(self) -> dict[int, float]:
-        """Return how deep each map is solid, by number."""
-        depths = [member.source.storage.thickness for member in self._maps]
-        return {
-            number: depth
-            for member, depth in zip(self._maps, depths, strict=True)
-            for number in member.parts.tolist()
-        }
-
     def set_layers(self, number: int, layers: int) -> None:
         """Put a part on other layers."""
         with self.followed:
             if layers == self.layers[number]:
                 return
-            before, maps = self.map_depths(), _maps_of([self.sources[number]])
+            before, maps = self.maps.depths(), _maps_of([self.sources[number]])
             self._begin_change(number)
             self._gone += 1
             self._put_on(number, layers)
@@ -737,59 +638,15 @@ class GroundParts(Askable):
             self.cell_sizes = tuple(
                 size for terrain in self.solid_maps for size in terrain.cell_sizes
             )
-            self._map_set.settle()
-            self._maps = self._map_members()
+            own = {k: q for k, q in self.sources.items() if isinstance(q, SolidMap)}
+            self.maps.settle(own, self.layers, self._materials)
         elif renamed:
-            self._maps = [
-                self._map_member(member.source, member.union, member.parts.tolist())
-                for member in self._maps
-            ]
-        members: list[Member] = [member for member in self._maps if member.layers]
+            self.maps.name(self.layers, self._materials)
+        members: list[Member] = [member for member in self.maps.members if member.layers]
         if self._meshes.layers or not members:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
-        self._shown = self._shown._replace(version=-1)  # rows of maps are those of other members
-
-    def _map_members(self) -> list[MapMember]:
-        """Return the members of the maps: those on the same layers are united."""
-        if len(self.solid_maps) == 1:  # a single map keeps its border
-            self._solids = {}
-            number = next(k for k, part in self.sources.items() if part is self.solid_maps[0])
-            return [self._map_member(self.solid_maps[0], None, [number])]
-        before, self._solids = self._solids, {}
-        if not self.solid_maps:
-            return []
-        for _, terrain in self._map_set.unions:
-            self._solids[terrain] = before.get(terrain) or SolidMap(terrain)
-        found = [
-            self._map_member(
-                self._solids[terrain], terrain if len(numbers) > 1 else None, list(numbers)
-            )
-            for numbers, terrain in self._map_set.unions
-        ]
-        lowers, uppers = np.swapaxes([bounds_of(own.source.storage) for own in found], 0, 1)
-        for member, lower, upper in zip(found, lowers, uppers, strict=True):
-            near = (lowers <= upper + NEIGHBOR_GAP) & (uppers >= lower - NEIGHBOR_GAP)
-            around = [found[k] for k in np.flatnonzero(near.all(axis=1)).tolist()]
-            member.source.put_beside(
-                [
-                    other.source.storage
-                    for other in around
-                    if other is not member and other.layers == member.layers
-                ]
-            )
-        return found
-
-    def _map_member(
-        self, source: SolidMap, union: TiledMap | None, numbers: list[int]
-    ) -> MapMember:
-        named = [self._materials.named(number) for number in numbers]
-        table = None
-        if any(row is not None for row in named):
-            same = np.arange(MOST_MATERIALS, dtype=np.uint8)
-            table = np.stack([same if row is None else row for row in named])
-        layers, lock = self.layers[numbers[0]], source.storage.lock
-        return MapMember(source, union, np.array(numbers), table, layers, lock)
+        self.maps.forget()
 
     def _mesh_member(self) -> MeshMember:
         return MeshMember(self._meshes, self._meshes.first, self._meshes.layers)
@@ -863,7 +720,7 @@ class GroundParts(Askable):
 
         def follow_and_edit() -> _T:
             self._map_set.follow()
-            answer = edit([member.source for member in self._maps])
+            answer = edit([own.source for own in self.maps.members])
             self._map_set.follow()
             return answer
 
@@ -882,13 +739,15 @@ class GroundParts(Askable):
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays, *about)
-            shown, arrays = self._alone
+            maps = self.maps
+            shown, arrays = maps.alone
             with lock:
-                if self._is_shown(shown):
+                if maps.is_shown(shown):
                     answer = ask(arrays, *about)
-                    if self._is_shown(shown):  # no part came or went meanwhile
+                    if maps.is_shown(shown):  # no part came or went meanwhile
                         return answer
-            self._show_alone()
+            with self.followed:
+                self.maps.show_alone()
 
     def triangles_in(
         self, mask: int, lower: Floats3, upper: Floats3, most: int
@@ -937,7 +796,7 @@ class GroundParts(Askable):
         """Return the arrays as of `begin_asking`; the caller holds the lock."""
         meshes = self._meshes.read(mark)
         self._map_set.reader.begin(mark)
-        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+        return self._arrays_of(self.maps.table(), meshes, self._meshes.movers.shown)
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""
@@ -951,38 +810,24 @@ class GroundParts(Askable):
     @property
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
-        arrays = self._arrays
-        shown = self._shown
+        arrays, maps = self._arrays, self.maps
+        shown = maps.shown
         if (
-            self._is_shown(shown) and shown.table is arrays.maps
-            and self._sides.view is arrays.sides and self._meshes.shows(arrays)
+            maps.is_shown(shown) and shown.table is arrays.maps
+            and maps.sides.view is arrays.sides and self._meshes.shows(arrays)
         ):  # fmt: skip
             return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
                 pass
         meshes = self._meshes.followed().view
-        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
-
-    def _is_shown(self, shown: "_Shown") -> bool:
-        """Tell whether these are the maps as they are now, sides included."""
-        maps = self._map_set
-        return shown is self._shown and shown.version == maps.shown and not maps.reader.changed
-
-    def _show_alone(self) -> None:
-        """Have the arrays of the maps alone as they are now."""
-        with self.followed:
-            maps = self._maps_now()
-            sides, made_of = self._sides.view, self._shown.made_of
-            find_skins = self._sides.find_skins
-            arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of, find_skins)
-            self._alone = self._shown, arrays
+        return self._arrays_of(self.maps.table(), meshes, self._meshes.movers.shown)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
-        arrays, sides = self._arrays, self._sides.view
+        arrays, sides = self._arrays, self.maps.sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            made_of = self._shown.made_of
+            made_of = self.maps.shown.made_of
             self._arrays = arrays = GroundArrays(
                 maps, meshes, movers, sides, made_of, self._find_skins
             )
@@ -991,35 +836,7 @@ class GroundParts(Askable):
     def _find_skins(self) -> None:
         """Find the connectivity of all meshes and sides; the caller holds the lock."""
         self._meshes.find_skins()
-        self._sides.find_skins()
-
-    def _maps_now(self) -> Int64s:
-        """Return the table of all maps, the same one while their arrays are where they were."""
-        (version, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
-        if version != latest:
-            storages = [member.source.storage for member in self._maps]
-            views = [storage.views for storage in storages]
-            now = [*views, *(storage.materials for storage in storages)]
-            if maps is not self._maps or not all(map(operator.is_, now, arrays)):
-                numbers = [member.parts for member in self._maps]
-                table = map_rows(views, numbers, [member.layers for member in self._maps])
-                made_of = [member.made_of for member in self._maps]
-            self._show_sides()
-            # Last: who was interrupted shows it again.
-            self._shown = _Shown(latest, self._maps, now, table, made_of)
-        return table
-
-    def _show_sides(self) -> None:
-        """Put the sides of all maps, as they are now, in one table."""
-        found = [(own.first, own.layers, own.source.sides.now()) for own in self._maps]
-        self._sides = self._sides.with_meshes(
-            {
-                (number, layers, k): patch.storage
-                for number, layers, mesh in found
-                if mesh is not None
-                for k, patch in mesh.patches.items()
-            }
-        )
+        self.maps.sides.find_skins()
 
 
 def _maps_of(parts: Iterable[PartSource]) -> list[SolidMap]:
@@ -1031,20 +848,3 @@ def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
     kinds = {MapStorage: MapEdit, LatticeMap: MapEdit, MeshStorage: MeshEdit}
     history.watch(storage, kinds[type(storage)])
-
-
-def _differing(layout: KeptParts, known: KeptParts) -> list[PartSource]:
-    """Return the parts that only one of two layouts has."""
-    numbers = layout.differing(known)
-    return [own.sources[k] for own in (layout, known) for k in numbers if k in own.sources]
-
-
-def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
-    """Return what watchers are told of when one layout follows another."""
-    differ = set(layout.differing(known))
-    stays = layout.sources.keys() - differ
-    return {
-        "removed": [k for k in known.sources if k in differ],
-        "added": [k for k in layout.sources if k in differ],
-        "layers": [k for k in layout.layers if k in stays and layout.layers[k] != known.layers[k]],
-    }

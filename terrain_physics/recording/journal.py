@@ -27,8 +27,9 @@ from terrain_physics.ground.ground import (
     saved_ground,
     saved_part,
 )
+from terrain_physics.ground.kept_parts import KeptParts
 from terrain_physics.ground.meshes import NO_PLACE, Place
-from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY

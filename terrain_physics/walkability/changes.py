@@ -201,7 +201,7 @@ class Changes:
 
         United maps are as thick as the thinnest, and a single map may go on at its border.
         """
-        before, now = self._depths, parts.map_depths()
+        before, now = self._depths, parts.maps.depths()
         if before and before != now:
             is_same = before.items() <= now.items() or now.items() <= before.items()
             if not is_same or 1 in {len(before), len(now)}:

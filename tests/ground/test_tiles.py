@@ -12,6 +12,7 @@ from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCo
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import lasting
+from terrain_physics.ground.maps import GroundMaps
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.queries import many_rays, surface_at
 from terrain_physics.surface.surface import queries_of
@@ -145,15 +146,15 @@ def test_a_short_question_is_asked_anew_if_maps_are_united_meanwhile(question, a
     def changed_after(find: Any) -> Any:
         def found(self: Any, *about: Any) -> Any:
             found = find(self, *about)
-            if len(self.sources) == 2:
+            if len(ground.parts) == 2:
                 ground.add(tiles[2])
                 tiles[0][:] = 7.0
             return found
 
         return found
 
-    for name in ("current", "_show_alone"):  # who is asked, or what
-        monkeypatch.setattr(GroundParts, name, changed_after(getattr(GroundParts, name)))
+    for kind, name in ((GroundParts, "current"), (GroundMaps, "show_alone")):  # who is asked, what
+        monkeypatch.setattr(kind, name, changed_after(getattr(kind, name)))
     assert question(ground) == answer
 
 
