@@ -18,19 +18,13 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
-from terrain_physics.ground.ground import (
-    Ground,
-    Part,
-    loaded_part,
-    parts_by_key,
-    parts_of,
-    saved_ground,
-    saved_part,
-)
+from terrain_physics.ground.checks import Part
+from terrain_physics.ground.ground import Ground, parts_by_key, parts_of, saved_ground
 from terrain_physics.ground.kept_parts import KeptParts
 from terrain_physics.ground.meshes import NO_PLACE, Place
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
+from terrain_physics.ground.saved import loaded_part, saved_part
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.framed import KINDS as KINDS_OF_MAPS
