@@ -507,9 +507,9 @@ class Ground(Surface):
 
         def move() -> None:
             number = self._mesh_key(key)
-            found, *_ = held.find(np.array([number], np.int64))
-            scale = held.scales.get(number, 1.0)
-            poses = pose_of_one("transform", transform, scale, partial(held.poses_of, found))
+            found, *_ = held.meshes.find(np.array([number], np.int64))
+            scale = held.meshes.scales.get(number, 1.0)
+            poses = pose_of_one("transform", transform, scale, partial(held.meshes.poses_of, found))
             held.move(found, poses, np.array([seconds]))
 
         held.change(move)
@@ -553,9 +553,9 @@ class Ground(Surface):
         def move() -> None:
             found = self._meshes_of(keys)
             seconds, scales = checked_times(delta_time, len(found.rows)), None
-            if held.scales:
-                scales = [held.scales.get(number, 1.0) for number in found.numbers.tolist()]
-            known = partial(held.poses_of, found)
+            if held.meshes.scales:
+                scales = [held.meshes.scales.get(number, 1.0) for number in found.numbers.tolist()]
+            known = partial(held.meshes.poses_of, found)
             poses = poses_of_many("transforms", transforms, scales, len(found.rows), known)
             held.move(found, poses, seconds)
 
@@ -657,7 +657,7 @@ class Ground(Surface):
             if not are_numbers:
                 named = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
             numbers = np.array(named, np.int64)
-        found, known, ascend = self._held.find(numbers)
+        found, known, ascend = self._held.meshes.find(numbers)
         if known < len(numbers):
             self._mesh_key_in_row(known, keys[known])
         if not ascend and len(np.unique(numbers)) < len(numbers):
@@ -692,7 +692,7 @@ class Ground(Surface):
             If there is no such part.
         """
         number = self._checked_key(key)
-        pose, scale = self._held.place_of(number)
+        pose, scale = self._held.meshes.place_of(number)
         matrix = (pose or Pose.none()).matrix()
         matrix[:3, :3] *= scale
         return matrix
@@ -1078,9 +1078,9 @@ class Ground(Surface):
         held = self._held
         with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
-            poses, movers = held.poses.copy(), held.saved_movers()
+            poses, movers = held.meshes.poses, held.meshes.saved_movers()
             changes, names = held.own_changes, dict(held.naming.parts)
-            scales = held.scales.copy()
+            scales = held.meshes.scales.copy()
             return parts, layers, held.next_number, changes, poses, movers, names, scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:

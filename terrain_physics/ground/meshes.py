@@ -304,6 +304,10 @@ class GroundMeshes(Meshes):
         numbers = self._table.pose_of(number)
         return None if numbers is None else Pose.of_numbers(numbers)
 
+    def place_of(self, number: int) -> Place:
+        """Return pose and scale of a mesh."""
+        return self.pose_of(number), self.scales.get(number, 1.0)
+
     def poses_of(self, found: FoundMeshes) -> Floats:
         """Return the poses (n, 12) of meshes, also of those that were never moved."""
         return self._table.poses_of(found.rows)

@@ -28,7 +28,6 @@ from terrain_physics.ground.meshes import (
     MeshMotion,
     Place,
 )
-from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
@@ -77,6 +76,7 @@ class GroundParts(Askable):
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
     maps : GroundMaps
+    meshes : GroundMeshes
     members : list of MapMember and MeshMember
         Queries ask those that are on any layer, in the order of their first numbers.
     followed : context manager
@@ -103,7 +103,6 @@ class GroundParts(Askable):
         "_logged_of",
         "_map_set",
         "_materials",
-        "_meshes",
         "_motion",
         "_reading",
         "_surfaces_of",
@@ -112,6 +111,7 @@ class GroundParts(Askable):
         "layers",
         "maps",
         "members",
+        "meshes",
         "naming",
         "next_number",
         "solid_maps",
@@ -142,10 +142,10 @@ class GroundParts(Askable):
         self.members: list[Member] = []
         self.naming = NO_NAMES
         self._materials = GroundMaterials()
-        self._meshes = GroundMeshes()
-        self._map_set = MapSet(self._meshes.lock)
+        self.meshes = GroundMeshes()
+        self._map_set = MapSet(self.meshes.lock)
         self.maps = GroundMaps(self._map_set)
-        self.followed = Entered(self._meshes.lock, self._begin_followed)
+        self.followed = Entered(self.meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
         self._before: PartsBefore | None = None
         self.solid_maps: list[SolidMap] = []
@@ -163,8 +163,8 @@ class GroundParts(Askable):
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
         self.change(adopt, *parts.values())
-        self._meshes.load_movers(movers)
-        self._meshes.changes = ChangeLog(self.version)
+        self.meshes.load_movers(movers)
+        self.meshes.changes = ChangeLog(self.version)
 
     # Parts that come and go
 
@@ -184,11 +184,11 @@ class GroundParts(Askable):
         """Have the parts as before a change that was interrupted, all of them put anew."""
         if before.broken is None:
             self._layout = None
-            before = before.with_others(self._tables(), self._meshes.motion)
+            before = before.with_others(self._tables(), self.meshes.motion)
             self._before = before = before._replace(broken=self.layout())
         layout = before.layout
-        self._meshes.clear()
-        self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
+        self.meshes.clear()
+        self._map_set, self._materials = MapSet(self.meshes.lock), GroundMaterials()
         self.maps = GroundMaps(self._map_set)
         self.sources, self.layers, self._logged_of = {}, {}, {}
         places = {number: (None, scale) for number, scale in layout.scales.items()}
@@ -196,7 +196,7 @@ class GroundParts(Askable):
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=True, maps=True)
         self._name(dict(layout.names))
-        self._meshes.put_motion(before.motion)
+        self.meshes.put_motion(before.motion)
         self.surfaces.clear()
         self.surfaces.update(before.surfaces)
         self._gone += 1
@@ -212,20 +212,20 @@ class GroundParts(Askable):
     def _begin_change(self, *touched: int) -> None:
         """Remember the parts as they are, or only some meshes, until the change is done."""
         if self._before is not None:  # of an earlier step of this change
-            self._before = self._before.with_others(self._tables(), self._meshes.motion)
+            self._before = self._before.with_others(self._tables(), self.meshes.motion)
         elif any(isinstance(self.sources.get(number), SolidMap) for number in touched):
             self._begin_change()
         elif touched:
             kept = ({k: own[k] for k in touched if k in own} for own in self._tables())
             sources, layers, names, scales, surfaces = kept
             layout = KeptParts(sources, layers, names, scales, self.next_number)
-            self._before = PartsBefore(layout, self._meshes.motion_of(touched), surfaces, touched)
+            self._before = PartsBefore(layout, self.meshes.motion_of(touched), surfaces, touched)
         else:
-            self._before = PartsBefore(self.layout(), self._meshes.motion(), self.surfaces.copy())
+            self._before = PartsBefore(self.layout(), self.meshes.motion(), self.surfaces.copy())
 
     def _tables(self) -> "tuple[Mapping[int, Any], ...]":
         """Return all that is known of parts by their numbers, but how they move."""
-        return self.sources, self.layers, self.naming.parts, self.scales, self.surfaces
+        return self.sources, self.layers, self.naming.parts, self.meshes.scales, self.surfaces
 
     def change(self, make: Callable[[], _T], *coming: PartSource) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
@@ -299,7 +299,7 @@ class GroundParts(Askable):
             renamed |= self._materials.add(number, storage.material_names)
             if isinstance(storage, MeshStorage):
                 named, place = self._materials.named(number), places.get(number, NO_PLACE)
-                self._meshes.add(number, storage, named, on, place)
+                self.meshes.add(number, storage, named, on, place)
             else:
                 # A lattice is the only map, so it is never united: its edits alone are heard of.
                 self._map_set.add(number, cast("MapStorage", storage), on)
@@ -333,7 +333,7 @@ class GroundParts(Askable):
             if self._history is not None:
                 _watch_edits(self._history, storage)
             renamed = self._materials.replace(number, storage.material_names)
-            self._meshes.replace(number, storage, self._materials.named(number))
+            self.meshes.replace(number, storage, self._materials.named(number))
             self._gone += 1
             self._settle(renamed=renamed, maps=False)
             self._name(self.naming.parts)
@@ -349,7 +349,7 @@ class GroundParts(Askable):
             del self._logged_of[part]
             self._map_set.remove(number)
         else:
-            self._meshes.remove(number)
+            self.meshes.remove(number)
         return self._materials.remove(number)
 
     # States
@@ -362,7 +362,7 @@ class GroundParts(Askable):
 
     def refuse_inside(self, what: str) -> None:
         """Refuse a call of a thread that is inside a change, or an update of characters."""
-        lock: Any = self._meshes.lock
+        lock: Any = self.meshes.lock
         if lock._is_owned() or self._reading.has_thread:  # noqa: SLF001 has no other name
             raise RuntimeError(
                 f"{what} must not be called inside a change of the ground or an update on it, such "
@@ -373,7 +373,7 @@ class GroundParts(Askable):
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
-            names, scales = dict(self.naming.parts), self.scales.copy()
+            names, scales = dict(self.naming.parts), self.meshes.scales.copy()
             parts, layers = self.sources.copy(), self.layers.copy()
             known = KeptParts(parts, layers, names, scales, self.next_number)
             self._layout = known
@@ -388,10 +388,10 @@ class GroundParts(Askable):
 
     def motion(self) -> MeshMotion:
         """Return where the meshes are, and how they move; the same one as long as that is so."""
-        self._meshes.followed()
-        now = self._gone, self._meshes.refits
+        self.meshes.followed()
+        now = self._gone, self.meshes.refits
         if self._motion[0] != now:
-            self._motion = now, self._meshes.motion()
+            self._motion = now, self.meshes.motion()
         return self._motion[1]
 
     def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
@@ -407,13 +407,13 @@ class GroundParts(Askable):
                 self._put_layout(layout, known)
                 self._note(_maps_of(layout.differing_sources(known)), before)
             self._part_maps()
-            self._meshes.put_motion(motion)
+            self.meshes.put_motion(motion)
             self._gone += 1
             self.watchers.tell("restored", [])
 
     def part_seams(self) -> None:
         """Do once more what a restore does at seams: no edit before it is handed on."""
-        with self._meshes.lock:
+        with self.meshes.lock:
             self._keep_seams()
             self.change(self._part_maps)
 
@@ -461,30 +461,26 @@ class GroundParts(Askable):
         for what, number in layout.events_after(known):
             self.watchers.tell(what, [number])
 
-    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
-        """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
-        return self._meshes.find(numbers)
-
     def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
         """Move meshes; see `GroundMeshes.moving`. The caller makes this `change`."""
 
         def values() -> Floats:
             return np.concatenate((poses, seconds[:, np.newaxis]), axis=1)
 
-        make = self._meshes.moving(found, poses, seconds)
+        make = self.meshes.moving(found, poses, seconds)
         self._put_motion(make, "moved", found.numbers, values)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
         with self.followed:
-            make = partial(self._meshes.set_surface_velocity, number, velocity)
+            make = partial(self.meshes.set_surface_velocity, number, velocity)
             values = partial(np.array, [velocity])
             self._put_motion(make, "surface", np.array([number]), values)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
         with self.followed:
-            make = partial(self._meshes.set_one_way, number, direction)
+            make = partial(self.meshes.set_one_way, number, direction)
             values = partial(np.array, [direction])
             self._put_motion(make, "one_way", np.array([number]), values)
 
@@ -507,12 +503,12 @@ class GroundParts(Askable):
     def box_of_mesh(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh where it is."""
         with self.followed:
-            return self._meshes.followed().bounds(number)
+            return self.meshes.followed().bounds(number)
 
     def box_of_meshes(self) -> tuple[Floats, Floats]:
         """Return the corners (3,) of the box around all meshes; infinities if there are none."""
         with self.followed:
-            table, now = self._meshes.followed(), (self._gone, self._meshes.refits)
+            table, now = self.meshes.followed(), (self._gone, self.meshes.refits)
             if self._box[0] != now:
                 self._box = now, table.bounds_of_all()
             return self._box[1]
@@ -524,8 +520,8 @@ class GroundParts(Askable):
         """
         with self.followed:
             version = self.sources[number].version  # or later
-            pose, mover = self.pose_of(number), self.movers.get(number)
-            place = None if pose is None else tuple(pose.numbers), self.scales.get(number)
+            pose, mover = self.meshes.pose_of(number), self.meshes.movers.get(number)
+            place = None if pose is None else tuple(pose.numbers), self.meshes.scales.get(number)
             ways = None if mover is None else (mover.surface, mover.one_way)
             return self.box_of_mesh(number), (version, self.layers[number], *place, ways)
 
@@ -539,48 +535,17 @@ class GroundParts(Askable):
 
     @property
     def moves(self) -> int:
-        return self.movers.count
-
-    @property
-    def movers(self) -> GroundMovers:
-        """The meshes that move, are conveyors or are one-way."""
-        return self._meshes.movers
-
-    @property
-    def poses(self) -> dict[int, Pose]:
-        """The poses of the meshes that were moved, or were given one."""
-        return self._meshes.poses
-
-    @property
-    def scales(self) -> dict[int, float]:
-        """The scales of the meshes that have another one than 1."""
-        return self._meshes.scales
-
-    def place_of(self, number: int) -> Place:
-        """Return pose and scale of a mesh."""
-        return self.pose_of(number), self.scales.get(number, 1.0)
-
-    def pose_of(self, number: int) -> Pose | None:
-        """Return the pose of a part that was moved, or was given one; None for others."""
-        return self._meshes.pose_of(number)
-
-    def poses_of(self, found: FoundMeshes) -> Floats:
-        """Return the poses (n, 12) of meshes, also of those that were never moved."""
-        return self._meshes.poses_of(found)
-
-    def saved_movers(self) -> dict[str, Any]:
-        """Return the saved form of the movers, see `GroundMeshes.load_movers`."""
-        return self._meshes.saved_movers()
+        return self.meshes.movers.count
 
     def saved_motion(self) -> dict[str, Any]:
         """Return how all meshes move and where they are, for JSON."""
         with self.followed:
-            return self._meshes.saved_motion()
+            return self.meshes.saved_motion()
 
     def load_motion(self, about: Any) -> None:
         """Move all meshes to where they were, from a saved form."""
         with self.followed:
-            self._meshes.load_motion(about)
+            self.meshes.load_motion(about)
             self._gone += 1
             self.watchers.tell("restored", [])
 
@@ -601,7 +566,7 @@ class GroundParts(Askable):
 
     def _note_box(self, lower: Floats3, upper: Floats3) -> None:
         """Note a change within a box."""
-        self.changes.note(self._meshes.told + 1, lower, upper)
+        self.changes.note(self.meshes.told + 1, lower, upper)
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a part on other layers."""
@@ -621,7 +586,7 @@ class GroundParts(Askable):
         if isinstance(self.sources[number], SolidMap):
             self._map_set.set_layers(number, layers)
         else:
-            self._meshes.set_layers(number, layers)
+            self.meshes.set_layers(number, layers)
 
     def _name(self, parts: Mapping[int, str]) -> None:
         """Put the names of materials and of parts where answers find them."""
@@ -632,7 +597,7 @@ class GroundParts(Askable):
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Update the members after materials were ``renamed``, or the ``maps`` changed."""
         if renamed:
-            self._meshes.name_materials(self._materials)
+            self.meshes.name_materials(self._materials)
         if maps:
             self.solid_maps = [q for q in self.sources.values() if isinstance(q, SolidMap)]
             self.cell_sizes = tuple(
@@ -643,13 +608,13 @@ class GroundParts(Askable):
         elif renamed:
             self.maps.name(self.layers, self._materials)
         members: list[Member] = [member for member in self.maps.members if member.layers]
-        if self._meshes.layers or not members:
+        if self.meshes.layers or not members:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
         self.maps.forget()
 
     def _mesh_member(self) -> MeshMember:
-        return MeshMember(self._meshes, self._meshes.first, self._meshes.layers)
+        return MeshMember(self.meshes, self.meshes.first, self.meshes.layers)
 
     @property
     def material_names(self) -> Names:
@@ -659,13 +624,13 @@ class GroundParts(Askable):
     @property
     def version(self) -> int:
         """The number of changes: edits and refits of parts, and parts that came and went."""
-        told = self._meshes.told
+        told = self.meshes.told
         if self._is_latest(told):  # most often, and without the lock
             return told
         with self.followed:
-            self._meshes.followed()
+            self.meshes.followed()
             version = self._counted()
-            if version != self._meshes.told:
+            if version != self.meshes.told:
                 self._log(version)
             return version
 
@@ -673,16 +638,16 @@ class GroundParts(Askable):
         """Tell whether there have been no changes since that version, and none is under way."""
         if self._before is not None or self._map_set.reader.changed:
             return False
-        return self._meshes.are_followed and self._counted() == told
+        return self.meshes.are_followed and self._counted() == told
 
     @property
     def changes(self) -> ChangeLog:
         """The places of the latest changes: of meshes all, of maps as of the last `version`."""
-        return self._meshes.changes
+        return self.meshes.changes
 
     def _counted(self) -> int:
         edits: int = sum(map(_version_of, self.solid_maps))
-        return self._gone + self._meshes.refits + edits
+        return self._gone + self.meshes.refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""
@@ -690,7 +655,7 @@ class GroundParts(Askable):
         for part in self.solid_maps:
             if part in seen and _version_of(part) != seen[part]:  # else it is about to go
                 seen[part] = self.changes.follow(version, part.changes, seen[part])
-        self._meshes.told = version
+        self.meshes.told = version
 
     @property
     def own_changes(self) -> int:
@@ -788,22 +753,22 @@ class GroundParts(Askable):
         """Return the arrays for a long query of characters, as `begin_asking`; movers stay."""
         with self.followed:
             arrays = self._read(mark)
-            self._meshes.movers.begin_reading(mark)
+            self.meshes.movers.begin_reading(mark)
             self._reading.add(mark)
             return arrays
 
     def _read(self, mark: Mark) -> GroundArrays:
         """Return the arrays as of `begin_asking`; the caller holds the lock."""
-        meshes = self._meshes.read(mark)
+        meshes = self.meshes.read(mark)
         self._map_set.reader.begin(mark)
-        return self._arrays_of(self.maps.table(), meshes, self._meshes.movers.shown)
+        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""
         with self.followed:
             arrays = self.begin_update(mark)
-            if self.movers.moving:
-                meshes, movers = self._meshes.still().view, self.movers.of_still()
+            if self.meshes.movers.moving:
+                meshes, movers = self.meshes.still().view, self.meshes.movers.of_still()
                 arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides, arrays.made_of)
             return arrays
 
@@ -814,14 +779,14 @@ class GroundParts(Askable):
         shown = maps.shown
         if (
             maps.is_shown(shown) and shown.table is arrays.maps
-            and maps.sides.view is arrays.sides and self._meshes.shows(arrays)
+            and maps.sides.view is arrays.sides and self.meshes.shows(arrays)
         ):  # fmt: skip
             return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
                 pass
-        meshes = self._meshes.followed().view
-        return self._arrays_of(self.maps.table(), meshes, self._meshes.movers.shown)
+        meshes = self.meshes.followed().view
+        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
         arrays, sides = self._arrays, self.maps.sides.view
@@ -835,7 +800,7 @@ class GroundParts(Askable):
 
     def _find_skins(self) -> None:
         """Find the connectivity of all meshes and sides; the caller holds the lock."""
-        self._meshes.find_skins()
+        self.meshes.find_skins()
         self.maps.sides.find_skins()
 
 

@@ -26,14 +26,14 @@ def parts_and_rest(held: GroundParts) -> tuple[list[PartSource], dict[str, Any]]
         "layers": list(held.layers.values()),
         "next_key": held.next_number,
         "changes": held.own_changes,
-        "transforms": {key: pose.saved() for key, pose in held.poses.items()},
-        "movers": held.saved_movers(),
+        "transforms": {key: pose.saved() for key, pose in held.meshes.poses.items()},
+        "movers": held.meshes.saved_movers(),
         "names": dict(held.naming.parts),
     }
     if same:
         about["same"] = same
-    if held.scales:
-        about["scales"] = dict(held.scales)
+    if held.meshes.scales:
+        about["scales"] = dict(held.meshes.scales)
     return parts, about
 
 

@@ -391,7 +391,7 @@ def contents_of(ground: Part | Ground) -> Contents:
     storages = _storages_of(ground)
     if parts is None:
         return {"0": _hash(storages[0])}
-    movers, poses = parts.movers.saved(), parts.poses
+    movers, poses = parts.meshes.movers.saved(), parts.meshes.poses
     found = {
         str(key): _hash_of_land(supply_of(ground), parts.layers[key])
         if isinstance(storage, LatticeMap)
@@ -401,7 +401,7 @@ def contents_of(ground: Part | Ground) -> Contents:
             poses[key].saved() if key in poses else None,
             movers["parts"].get(str(key)),
             parts.naming.parts.get(key),
-            *([parts.scales[key]] if key in parts.scales else []),
+            *([parts.meshes.scales[key]] if key in parts.meshes.scales else []),
         )
         for key, storage in storages.items()
     }
@@ -464,7 +464,7 @@ def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
     else:
         event.about = {"same": same % _NUMBERS}
     event.about["name"] = parts.naming.parts.get(key)
-    pose, scale = parts.place_of(key)
+    pose, scale = parts.meshes.place_of(key)
     if pose is not None or scale != 1.0:
         event.about["place"] = [(pose or Pose.none()).saved(), scale]
 

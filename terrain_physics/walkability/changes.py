@@ -161,7 +161,7 @@ class Changes:
 
     def _parts_now(self, parts: GroundParts, numbers: Iterable[int]) -> dict[int, _Seen]:
         """Return those of some parts that walkers meet, by their numbers."""
-        found, moving = {}, set(parts.movers.moving)
+        found, moving = {}, set(parts.meshes.movers.moving)
         for number in numbers:
             layers = parts.layers.get(number, 0) & self._mask
             if layers == 0 or number in moving:
