@@ -2,15 +2,11 @@
 
 import operator
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Int64s
-from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.heightmap.solid.side_table import SideTable
@@ -44,10 +40,6 @@ class MapMember(NamedTuple):
         The ground's number for each material of each map; None if they are the same.
     layers : int
         Of each of the maps, a bit for each.
-    own_lock : context manager
-        Short questions hold it: that of the map, or of the ground if it has several.
-    mask : int
-        The layers that are asked.
     """
 
     source: SolidMap
@@ -55,28 +47,11 @@ class MapMember(NamedTuple):
     parts: Int64s
     named: Bytes | None
     layers: int
-    own_lock: AbstractContextManager[Any]
-
-    mask: int = ALL_LAYERS
-
-    def filtered(self, mask: int) -> "MapMember":  # noqa: ARG002
-        """Return the member for a mask: maps are united only with those of the same layers."""
-        return self
 
     @property
     def first(self) -> int:
         """The lowest number."""
         return int(self.parts[0])
-
-    def owners(self, triangles: Int64s) -> Owners:
-        """Return the owners of triangles (n,); -1 stays, and belongs to the first map."""
-        if self.union is not None:
-            return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS))
-        first, ids = self.first, triangles
-        if first > 0:
-            ids = triangles + (first << ID_BITS)
-            ids[triangles < 0] = -1
-        return Owners(ids, np.full(len(triangles), first))
 
     @property
     def made_of(self) -> MapMaterials | None:
@@ -241,8 +216,7 @@ def _member(
     if any(row is not None for row in named):
         same = np.arange(MOST_MATERIALS, dtype=np.uint8)
         table = np.stack([same if row is None else row for row in named])
-    lock = source.storage.lock
-    return MapMember(source, union, np.array(numbers), table, layers[numbers[0]], lock)
+    return MapMember(source, union, np.array(numbers), table, layers[numbers[0]])
 
 
 def _put_beside(members: list[MapMember]) -> None:

@@ -10,16 +10,13 @@ import numpy as np
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding, lasting
-from terrain_physics._support import checks
+from terrain_physics._locks import Entered, LongCalls, Mark, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
-from terrain_physics.ground.answers import joined_lists, joined_triangles
 from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.maps import GroundMaps
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.members import Member, MeshMember
 from terrain_physics.ground.meshes import (
     NO_MOTION,
     NO_PLACE,
@@ -46,7 +43,6 @@ from terrain_physics.surface.history import History
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.queries import Askable
-from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
@@ -77,8 +73,6 @@ class GroundParts(Askable):
         Of each of them; a new tuple whenever maps come or go.
     maps : GroundMaps
     meshes : GroundMeshes
-    members : list of MapMember and MeshMember
-        Queries ask those that are on any layer, in the order of their first numbers.
     followed : context manager
         The lock of the ground, taken once edits have passed between maps, and an interrupted change
         of parts was put back. It is held by short queries of characters and united maps, by changes
@@ -104,13 +98,13 @@ class GroundParts(Askable):
         "_map_set",
         "_materials",
         "_motion",
+        "_only_lock",
         "_reading",
         "_surfaces_of",
         "cell_sizes",
         "followed",
         "layers",
         "maps",
-        "members",
         "meshes",
         "naming",
         "next_number",
@@ -139,7 +133,6 @@ class GroundParts(Askable):
         self.layers: dict[int, int] = {}
         self.next_number = 0
         self.watchers = Watchers()
-        self.members: list[Member] = []
         self.naming = NO_NAMES
         self._materials = GroundMaterials()
         self.meshes = GroundMeshes()
@@ -595,7 +588,7 @@ class GroundParts(Askable):
             self.naming = NO_NAMES if naming == NO_NAMES else naming
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
-        """Update the members after materials were ``renamed``, or the ``maps`` changed."""
+        """Update the maps after materials were ``renamed``, or the ``maps`` changed."""
         if renamed:
             self.meshes.name_materials(self._materials)
         if maps:
@@ -607,14 +600,8 @@ class GroundParts(Askable):
             self.maps.settle(own, self.layers, self._materials)
         elif renamed:
             self.maps.name(self.layers, self._materials)
-        members: list[Member] = [member for member in self.maps.members if member.layers]
-        if self.meshes.layers or not members:
-            members.append(self._mesh_member())
-        self.members = sorted(members, key=operator.attrgetter("first"))
+        self._only_lock = self._lock_of_only(ALL_LAYERS)
         self.maps.forget()
-
-    def _mesh_member(self) -> MeshMember:
-        return MeshMember(self.meshes, self.meshes.first, self.meshes.layers)
 
     @property
     def material_names(self) -> Names:
@@ -663,23 +650,6 @@ class GroundParts(Askable):
         with self.followed:
             return self.version - sum(part.version for part in self.sources.values())
 
-    def current(self, mask: int = ALL_LAYERS) -> list[Member]:
-        """Return the members to query, in the order of their first parts.
-
-        There is at least one: if the mask selects nothing, a member that finds nothing.
-        """
-        self.mend()
-        if mask == ALL_LAYERS:
-            return self.members
-        met = [member.filtered(mask) for member in self.members if member.layers & mask]
-        return met or [self._mesh_member().filtered(mask)]
-
-    def _begin_asking_members(self, mask: int, mark: Mark) -> list[Member]:
-        """Return the members for a long query: unions that end meanwhile stay as they are."""
-        with self.followed:
-            self._map_set.reader.begin(mark)
-            return self.current(mask)
-
     def editing(self, edit: Callable[[list[SolidMap]], _T]) -> _T:
         """Edit all maps, each once, as they are now; nobody else edits them meanwhile."""
 
@@ -699,8 +669,7 @@ class GroundParts(Askable):
         """
         while True:
             is_usual = mask == ALL_LAYERS and self._before is None
-            members = self.members if is_usual else self.current(mask)
-            lock = members[0].own_lock if len(members) == 1 else None
+            lock = self._only_lock if is_usual else self._lock_of_only(mask)
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays, *about)
@@ -714,29 +683,14 @@ class GroundParts(Askable):
             with self.followed:
                 self.maps.show_alone()
 
-    def triangles_in(
-        self, mask: int, lower: Floats3, upper: Floats3, most: int
-    ) -> Triangles | None:
-        while True:
-            shown, answers = self.members, list[Triangles]()
-            members = self.current(mask)
-            for member in members:
-                answer = member.source.triangles_in(member.mask, lower, upper, most)
-                if answer is None:
-                    return None
-                answers.append(answer)
-            if sum(map(len, answers)) > most:
-                return None
-            if shown is self.members:  # nobody changed them meanwhile
-                owners = [s.owners(answer.ids) for s, answer in zip(members, answers, strict=True)]
-                return joined_triangles(answers, owners)
-
-    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        with lasting(partial(self._begin_asking_members, mask)) as members:
-            answers = [own.source.triangle_ids_in(own.mask, boxes, most) for own in members]
-        checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
-        owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
-        return joined_lists([offsets for offsets, _ in answers], owners)
+    def _lock_of_only(self, mask: int) -> AbstractContextManager[Any] | None:
+        """Return the lock of the only map that a mask selects, if it selects no mesh."""
+        self.mend()
+        maps = [own for own in self.maps.members if own.layers & mask]
+        if len(maps) != 1 or self.meshes.layers & mask:
+            return None
+        lock: AbstractContextManager[Any] = maps[0].source.storage.lock
+        return lock
 
     @property
     def triangle_count(self) -> int:
