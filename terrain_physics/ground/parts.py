@@ -97,6 +97,7 @@ class GroundParts(Askable):
         "_logged_of",
         "_map_set",
         "_materials",
+        "_mesh_layers",
         "_motion",
         "_only_lock",
         "_reading",
@@ -600,6 +601,7 @@ class GroundParts(Askable):
             self.maps.settle(own, self.layers, self._materials)
         elif renamed:
             self.maps.name(self.layers, self._materials)
+        self._mesh_layers = self.meshes.layers  # kept: their tree changes while others move meshes
         self._only_lock = self._lock_of_only(ALL_LAYERS)
         self.maps.forget()
 
@@ -668,8 +670,9 @@ class GroundParts(Askable):
         The only map of a ground is asked while its own lock is held, and not the ground's.
         """
         while True:
-            is_usual = mask == ALL_LAYERS and self._before is None
-            lock = self._only_lock if is_usual else self._lock_of_only(mask)
+            if self._before is not None:
+                self.mend()
+            lock = self._only_lock if mask == ALL_LAYERS else self._lock_of_only(mask)
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays, *about)
@@ -685,9 +688,8 @@ class GroundParts(Askable):
 
     def _lock_of_only(self, mask: int) -> AbstractContextManager[Any] | None:
         """Return the lock of the only map that a mask selects, if it selects no mesh."""
-        self.mend()
         maps = [own for own in self.maps.members if own.layers & mask]
-        if len(maps) != 1 or self.meshes.layers & mask:
+        if len(maps) != 1 or self._mesh_layers & mask:
             return None
         lock: AbstractContextManager[Any] = maps[0].source.storage.lock
         return lock
