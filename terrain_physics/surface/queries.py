@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import inf, isnan
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pyglm import glm
@@ -162,12 +162,6 @@ class Askable(ABC):
         return self.begin_asking(mark)
 
 
-class _Ask(Protocol):
-    """See `Askable.answer`."""
-
-    def __call__(self, mask: int, ask: Callable[..., _Answer], /, *about: Any) -> _Answer: ...
-
-
 class Queries:
     """The answers of a ground.
 
@@ -194,11 +188,6 @@ class Queries:
     def __init__(self, source: Askable, mask: int = ALL_LAYERS) -> None:
         self.source, self.mask, self.keeper = source, mask, None
 
-    @property
-    def ask(self) -> _Ask:
-        """Answers short questions as `Askable.answer` does."""
-        return self.source.answer
-
     def filtered(self, mask: int) -> "Queries":
         """Return the queries of the parts on layers of the mask."""
         return Queries(self.source, mask)
@@ -214,7 +203,7 @@ class Queries:
         """Return the height at a place."""
         lone = self.source.lone
         if lone is None or self.mask != ALL_LAYERS:
-            return self.ask(self.mask, surface_at, self.mask, x, z)[0]
+            return self.asked(surface_at, self.mask, x, z)[0]
         with lone.lock:
             heights, cells, _, frame = lone.views
             level: float = _HEIGHT.call(heights, cells, frame, x, z)
@@ -224,7 +213,7 @@ class Queries:
         """Return the normal at a place."""
         lone = self.source.lone
         if lone is None or self.mask != ALL_LAYERS:
-            return glm.vec3(self.ask(self.mask, surface_at, self.mask, x, z)[1]) + 0.0
+            return glm.vec3(self.asked(surface_at, self.mask, x, z)[1]) + 0.0
         with lone.lock:
             heights, cells, _, frame = lone.views
             return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
@@ -263,7 +252,7 @@ class Queries:
     def triangles_in(self, lower: Floats3, upper: Floats3) -> Triangles | None:
         """Return the triangles within a box; None for too many."""
         if self.source.lone is None:
-            found = self.ask(self.mask, few_triangles_in, self.mask, lower, upper)
+            found = self.asked(few_triangles_in, self.mask, lower, upper)
             if found is not None:
                 return found
         return self.asked_of_rows(self._begin_over, all_triangles_in, lower, upper)
@@ -279,7 +268,7 @@ class Queries:
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         """Return the first hit of a ray of a unit direction."""
-        return self.ask(self.mask, one_ray, self.mask, origin, direction, longest)
+        return self.asked(one_ray, self.mask, origin, direction, longest)
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, threads: int | None
@@ -309,7 +298,7 @@ class Queries:
             found = contacts_of_surface(lone, kind, row, keep)
             if source.is_bare:  # nobody edited it meanwhile
                 return found
-        return self.ask(self.mask, few_contacts_in, self.mask, kind, row, keep)
+        return self.asked(few_contacts_in, self.mask, kind, row, keep)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
@@ -338,7 +327,7 @@ class Queries:
 
     def sweep(self, kind: int, row: Sequence[float], motion: Floats3) -> SweepHit | None:
         """Return the first touch of one shape that moves."""
-        return self.ask(self.mask, one_sweep, self.mask, kind, row, motion)
+        return self.asked(one_sweep, self.mask, kind, row, motion)
 
     def sweeps(self, kind: int, rows: Floats, motions: Floats, threads: int | None) -> SweepHits:
         """Return the first touches of moving rows; an array of one row serves for all."""
@@ -355,7 +344,7 @@ class Queries:
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         """Return the point of the ground closest to a point."""
-        return self.ask(self.mask, point_closest, self.mask, point)
+        return self.asked(point_closest, self.mask, point)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         """Return the points of the ground closest to points (n, 3)."""
@@ -369,7 +358,7 @@ class Queries:
 
     def contains_one(self, point: Floats3) -> bool:
         """Tell whether a point is in something solid, or on a surface."""
-        return self.ask(self.mask, is_contained, self.mask, point)
+        return self.asked(is_contained, self.mask, point)
 
     def signed_distances(self, points: Floats, threads: int | None) -> Floats:
         """Return the distances (n,) of points (n, 3) to the surface, below 0 in something solid."""
@@ -377,7 +366,7 @@ class Queries:
 
     def signed_distance(self, point: Floats3) -> float:
         """Return the distance of a point to the surface, below 0 in something solid."""
-        return self.ask(self.mask, distance_of, self.mask, point)
+        return self.asked(distance_of, self.mask, point)
 
     @property
     def triangle_count(self) -> int:
@@ -457,7 +446,7 @@ class Queries:
         return self.source.ground_arrays
 
     def asked(self, ask: Callable[..., _Answer], *about: Any) -> _Answer:
-        """Return the answer to a short question from what is there; entries in C do the same."""
+        """Return the answer to a short question, see `Askable.answer`; entries in C ask so too."""
         return self.source.answer(self.mask, ask, *about)
 
     def asked_of_rows(
@@ -487,7 +476,7 @@ class Queries:
 
         And whether the part and the triangle are there; else the id is -1.
         """
-        return self.ask(self.mask, one_triangle, self.mask, part, triangle, point)
+        return self.asked(one_triangle, self.mask, part, triangle, point)
 
     def triangles_at(
         self, parts: Int64s, triangles: Int64s, points: Floats
