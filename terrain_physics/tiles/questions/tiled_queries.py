@@ -18,8 +18,9 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
+from terrain_physics.surface.answers.hits import many_sweeps, many_triangles, one_triangle
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.queries import Queries, many_sweeps, many_triangles, one_triangle
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
@@ -168,7 +169,7 @@ class TiledQueries(Queries):
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         if self._tiles.now().are_none:
-            return super().asked(one_triangle, self.mask, part, triangle, point)
+            return Queries.asked(self, one_triangle, self.mask, part, triangle, point)
         rows = np.array([part]), np.array([triangle]), np.array([point])
         ids, materials, known = self.triangles_at(*rows)
         return int(ids[0]), int(materials[0]), bool(known[0])

@@ -1,0 +1,1 @@
+"""The answers to the questions of a ground, from its arrays."""
