@@ -1,7 +1,7 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, cast
@@ -13,37 +13,40 @@ from pyglm import glm
 from terrain_physics._kernels._quick import put_entries, slots
 from terrain_physics._kernels.ground.moves import move_one
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB
+from terrain_physics.ground.checks import (
+    Part,
+    checked_layers,
+    checked_name,
+    checked_place,
+    checked_times,
+    layers_per_part,
+    listed,
+    names_per_part,
+    owner_of,
+    refuse_others,
+    refuse_twice,
+)
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.keeper import GroundKeeper
-from terrain_physics.ground.meshes import NO_PLACE, FoundMeshes, Place
+from terrain_physics.ground.kept_parts import PartSource
+from terrain_physics.ground.meshes import FoundMeshes
 from terrain_physics.ground.movers import NO_DIRECTION, NONE_SAVED, checked_seconds
-from terrain_physics.ground.parts import GroundParts, PartSource
-from terrain_physics.ground.poses import (
-    Pose,
-    checked_scale,
-    pose_and_scale,
-)
+from terrain_physics.ground.parts import GroundParts
+from terrain_physics.ground.poses import Pose
+from terrain_physics.ground.saved import loaded_part, parts_and_rest, saved_part, state_of_saved
 from terrain_physics.ground.transforms import pose_of_one, poses_of_many
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
-from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
-from terrain_physics.heightmap.saved import KIND as MAP
-from terrain_physics.heightmap.saved import saved_map
+from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.heightmap.solid.solid_map import SolidMap
-from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
-from terrain_physics.mesh.saved import KIND as MESH
-from terrain_physics.mesh.saved import saved_mesh
+from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import (
-    MOST_EDITS,
     SavedGround,
     SavedPart,
-    checked_keys,
     damaged_otherwise,
     load_parts,
     save_parts,
@@ -53,10 +56,7 @@ from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import KEPT_BY_ENTRIES, Surface, queries_of
 
-Part = HeightMap | TriangleMesh
-
 _KIND = "ground"
-
 
 # Keys are lower: no ground has so many parts.
 _KEYS = 2**40
@@ -163,17 +163,17 @@ class Ground(Surface):
         layers: int | Sequence[int] | NDArray[Any] = 1,
         names: Sequence[str | None] | None = None,
     ) -> None:
-        given = [parts] if isinstance(parts, (HeightMap, TriangleMesh)) else _listed(parts)
+        given = [parts] if isinstance(parts, (HeightMap, TriangleMesh)) else listed(parts)
         if not given:
             raise ValueError("parts must hold at least one HeightMap or TriangleMesh, got none")
         places: dict[int, int] = {}
         for index, part in enumerate(given):
-            _refuse_others(f"parts[{index}]", part)
+            refuse_others(f"parts[{index}]", part)
             first = places.setdefault(id(part), index)
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
-        on = _layers_per_part(layers, len(given))
-        known = _names_per_part(names, len(given))
+        on = layers_per_part(layers, len(given))
+        known = names_per_part(names, len(given))
         self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NONE_SAVED, known, {})
 
     @classmethod
@@ -239,7 +239,7 @@ class Ground(Surface):
         A map counts as far as it has cells, also one that goes on beyond its border.
         """
         with self._held.followed:
-            boxes = [*filter(None, map(self._box_of_map, self._held.map_numbers()))]
+            boxes = [*filter(None, map(self._box_of_map, self._held.maps.numbers()))]
             boxes.append(self._held.box_of_meshes())
         lowers, uppers = zip(*boxes, strict=True)
         return AABB(np.min(lowers, axis=0), np.max(uppers, axis=0))
@@ -277,7 +277,7 @@ class Ground(Surface):
         >>> ground.key_of("crate"), ground.part_names[1]
         (1, 'crate')
         """
-        key = _owner_of(_checked_name("name", name), self._held.naming.parts)
+        key = owner_of(checked_name("name", name), self._held.naming.parts)
         if key is None:
             known = ", ".join(map(repr, self._held.naming.parts.values())) or "no part has one"
             raise KeyError(f"name must be that of a part, got {name!r}; names: {known}")
@@ -344,16 +344,16 @@ class Ground(Surface):
         >>> ground.height_at([1, 4, 7], 3).tolist()
         [4.0, 4.0, 8.0]
         """
-        _refuse_others("part", part)
-        on = _checked_layers("layers", layers)
-        called = None if name is None else _checked_name("name", name)
-        place = _checked_place(part, transform)
+        refuse_others("part", part)
+        on = checked_layers("layers", layers)
+        called = None if name is None else checked_name("name", name)
+        place = checked_place(part, transform)
         source = _source_of(part)
 
         def add() -> int:
             if isinstance(part, HeightMap):
                 self._refuse_again(part)
-            owner = _owner_of(called, self._held.naming.parts)
+            owner = owner_of(called, self._held.naming.parts)
             if owner is not None:
                 raise ValueError(f"name must be that of no other part, got {name!r} of key {owner}")
             key = self._held.next_number
@@ -507,9 +507,9 @@ class Ground(Surface):
 
         def move() -> None:
             number = self._mesh_key(key)
-            found, *_ = held.find(np.array([number], np.int64))
-            scale = held.scales.get(number, 1.0)
-            poses = pose_of_one("transform", transform, scale, partial(held.poses_of, found))
+            found, *_ = held.meshes.find(np.array([number], np.int64))
+            scale = held.meshes.scales.get(number, 1.0)
+            poses = pose_of_one("transform", transform, scale, partial(held.meshes.poses_of, found))
             held.move(found, poses, np.array([seconds]))
 
         held.change(move)
@@ -552,10 +552,10 @@ class Ground(Surface):
 
         def move() -> None:
             found = self._meshes_of(keys)
-            seconds, scales = _checked_times(delta_time, len(found.rows)), None
-            if held.scales:
-                scales = [held.scales.get(number, 1.0) for number in found.numbers.tolist()]
-            known = partial(held.poses_of, found)
+            seconds, scales = checked_times(delta_time, len(found.rows)), None
+            if held.meshes.scales:
+                scales = [held.meshes.scales.get(number, 1.0) for number in found.numbers.tolist()]
+            known = partial(held.meshes.poses_of, found)
             poses = poses_of_many("transforms", transforms, scales, len(found.rows), known)
             held.move(found, poses, seconds)
 
@@ -657,11 +657,11 @@ class Ground(Surface):
             if not are_numbers:
                 named = [self._mesh_key_in_row(row, key) for row, key in enumerate(keys)]
             numbers = np.array(named, np.int64)
-        found, known, ascend = self._held.find(numbers)
+        found, known, ascend = self._held.meshes.find(numbers)
         if known < len(numbers):
             self._mesh_key_in_row(known, keys[known])
         if not ascend and len(np.unique(numbers)) < len(numbers):
-            _refuse_twice(keys, numbers.tolist())
+            refuse_twice(keys, numbers.tolist())
         return found
 
     def _mesh_key_in_row(self, row: int, key: Any) -> int:
@@ -692,7 +692,7 @@ class Ground(Surface):
             If there is no such part.
         """
         number = self._checked_key(key)
-        pose, scale = self._held.place_of(number)
+        pose, scale = self._held.meshes.place_of(number)
         matrix = (pose or Pose.none()).matrix()
         matrix[:3, :3] *= scale
         return matrix
@@ -740,7 +740,7 @@ class Ground(Surface):
         >>> ground.height_at(0.5, 3, mask=4), ground.height_at(0.5, 3, mask=1)
         (2.0, 0.0)
         """
-        on = _checked_layers("layers", layers)
+        on = checked_layers("layers", layers)
         self._held.change(lambda: self._held.set_layers(self._checked_key(key), on))
 
     def _checked_key(self, key: Any) -> int:
@@ -1060,22 +1060,8 @@ class Ground(Surface):
         return self._held.editing(lambda _: self._saved_now())
 
     def _saved_now(self) -> SavedGround:
-        parts, same = _each_once(self._held.sources)
-        saved = [self._saved_part(part.storage) for part in parts]
-        about: dict[str, Any] = {
-            "keys": list(self._held.sources),
-            "layers": list(self._held.layers.values()),
-            "next_key": self._held.next_number,
-            "changes": self._held.own_changes,
-            "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
-            "movers": self._held.saved_movers(),
-            "names": dict(self._held.naming.parts),
-        }
-        if same:
-            about["same"] = same
-        if self._held.scales:
-            about["scales"] = dict(self._held.scales)
-        return SavedGround(_KIND, saved, about)
+        parts, about = parts_and_rest(self._held)
+        return SavedGround(_KIND, [self._saved_part(part.storage) for part in parts], about)
 
     def _saved_part(self, storage: Any) -> SavedPart:
         return saved_part(storage)
@@ -1092,176 +1078,13 @@ class Ground(Surface):
         held = self._held
         with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
-            poses, movers = held.poses.copy(), held.saved_movers()
+            poses, movers = held.meshes.poses, held.meshes.saved_movers()
             changes, names = held.own_changes, dict(held.naming.parts)
-            scales = held.scales.copy()
+            scales = held.meshes.scales.copy()
             return parts, layers, held.next_number, changes, poses, movers, names, scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._adopt(*state)
-
-
-def _listed(parts: Any) -> list[Any]:
-    checks.refuse_path("parts", parts, "Ground.load")
-    if isinstance(parts, Mapping):
-        raise TypeError(
-            "parts must be a sequence, got a mapping: did you mean "
-            "Ground([*parts.values()], names=[*parts])?"
-        )
-    try:
-        return list(parts)
-    except TypeError:
-        raise TypeError(
-            f"parts must be a sequence of HeightMap and TriangleMesh, got {checks.shorten(parts)}"
-        ) from None
-
-
-def _refuse_others(name: str, part: Any) -> None:
-    if not isinstance(part, (HeightMap, TriangleMesh)):
-        raise TypeError(f"{name} must be a HeightMap or a TriangleMesh, got {checks.shorten(part)}")
-
-
-def _refuse_twice(keys: Any, numbers: list[int]) -> None:
-    """Raise ValueError for keys of which two are of the same mesh."""
-    row = next(k for k, number in enumerate(numbers) if number in numbers[:k])
-    raise ValueError(
-        f"keys must be of a mesh once each, got {keys[row]!r} at [{row}] and that of the same mesh "
-        f"at [{numbers.index(numbers[row])}]"
-    )
-
-
-def _checked_times(delta_time: Any, count: int) -> NDArray[np.float64]:
-    """Return the seconds that many moves take, 0 for teleports."""
-    if delta_time is None:
-        return np.zeros(count)
-    if isinstance(delta_time, int | float):
-        seconds = np.empty(count)
-        seconds.fill(checked_seconds("delta_time", delta_time))
-        return seconds
-    given = checks.real_array("delta_time", delta_time)
-    if given.ndim == 0:
-        return np.full(count, checked_seconds("delta_time", float(given)))
-    if given.shape != (count,):
-        raise ValueError(
-            f"delta_time must be one time, or as many as keys, {count}, got shape {given.shape}"
-        )
-    off = ~((given >= 1e-6) & (given <= 3600.0))
-    if off.any():
-        row = int(off.argmax())
-        checked_seconds(f"delta_time[{row}]", float(given[row]))
-    return given
-
-
-def _checked_layers(name: str, layers: Any) -> int:
-    return checks.whole(name, layers, 0, ALL_LAYERS)
-
-
-def _layers_per_part(layers: Any, count: int) -> list[int]:
-    """Return the layers of ``count`` parts, given one by one or for all."""
-    if not (isinstance(layers, Sequence) or np.ndim(layers)):
-        return [_checked_layers("layers", layers)] * count
-    if len(layers) != count:
-        raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")
-    return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
-
-
-def _checked_place(part: Part, transform: Any) -> Place:
-    """Return the place of a part that is added with a transform, or without."""
-    if transform is None:
-        return NO_PLACE
-    if isinstance(part, HeightMap):
-        raise TypeError(
-            f"transform must be left out for a HeightMap, got {checks.shorten(transform)}; a map "
-            "lies where its origin is"
-        )
-    pose, scale = pose_and_scale("transform", transform)
-    return pose, 1.0 if scale is None else scale
-
-
-def state_of_saved(
-    saved: Sequence[SavedPart], about: Any, others: Sequence[int] = ()
-) -> tuple[Any, ...]:
-    """Return the parts of a saved ground and all about them; any error if they do not fit.
-
-    ``others`` are keys of what is no part of its own, such as a land of tiles.
-    """
-    same = {int(key): first for key, first in about.get("same", {}).items()}
-    count = len(saved) + len(same) + len(others)
-    keys, next_key = checked_keys(about["keys"], about["next_key"], count)
-    own = [key for key in keys if key not in same and key not in others]
-    parts = dict(zip(own, map(loaded_part, saved), strict=True))
-    parts = {key: parts[same.get(key, key)] for key in keys if key not in others}
-    changes = checks.whole("changes", about["changes"], 0, MOST_EDITS)
-    poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
-    scales = {int(key): checked_scale("scales", one) for key, one in _scales_in(about)}
-    moved = (*poses, *scales, *same, *(parts if others else ()))
-    if not all(isinstance(parts[key], TriangleMesh) for key in moved):
-        raise ValueError("transforms must be of meshes, and other parts than a land meshes")
-    layers = _layers_per_part(about["layers"], len(keys))
-    names = _saved_names(about["names"], keys)
-    return parts, layers, next_key, changes, poses, about["movers"], names, scales
-
-
-def _scales_in(about: Any) -> Iterable[tuple[str, Any]]:
-    found: Iterable[tuple[str, Any]] = about.get("scales", {}).items()
-    return found
-
-
-def _each_once(sources: Mapping[int, PartSource]) -> tuple[list[PartSource], dict[int, int]]:
-    """Return different parts, and for each other key the first one of the same mesh."""
-    firsts: dict[int, int] = {}
-    found, same = [], {}
-    for key, part in sources.items():
-        first = firsts.setdefault(id(part.storage), key)
-        if first == key:
-            found.append(part)
-        else:
-            same[key] = first
-    return found, same
-
-
-def _checked_name(label: str, name: Any) -> str:
-    """Return the name of a part."""
-    if not isinstance(name, str):
-        raise TypeError(f"{label} must be a string, got {checks.shorten(name)}")
-    if not name:
-        raise ValueError(f"{label} must not be empty")
-    return str(name)  # no class that a file could not hold
-
-
-def _owner_of(name: str | None, names: Mapping[int, str]) -> int | None:
-    """Return the key of the part with a name; None if there is none."""
-    return next((key for key, own in names.items() if own == name), None)
-
-
-def _names_per_part(names: Any, count: int) -> dict[int, str]:
-    """Return the names of those of ``count`` parts that have one, by their keys."""
-    if names is None:
-        return {}
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise TypeError(f"names must be a sequence of strings, got {checks.shorten(names)}")
-    if len(names) != count:
-        raise ValueError(f"names must be one for each of {count} parts, got {len(names)}")
-    found: dict[int, str] = {}
-    for index, name in enumerate(names):
-        if name is not None:
-            own = _checked_name(f"names[{index}]", name)
-            first = _owner_of(own, found)
-            if first is not None:
-                raise ValueError(f"names[{index}] must be another name, got names[{first}] again")
-            found[index] = own
-    return found
-
-
-def _saved_names(about: Any, keys: Sequence[int]) -> dict[int, str]:
-    """Return the names of parts with these keys from their saved form."""
-    names = {int(key): name for key, name in about.items()}
-    places = [*map(keys.index, names)]
-    given = [names.get(key) for key in keys]
-    found = _names_per_part(given, len(keys))
-    if len(found) != len(places):
-        raise ValueError("names must be of parts")
-    return {keys[place]: name for place, name in found.items()}
 
 
 def _source_of(part: Part) -> PartSource:
@@ -1277,20 +1100,6 @@ def parts_of(ground: Any) -> Any:
 def parts_by_key(ground: Any) -> dict[int, Part]:
     """Return the parts of a ground; a map or a mesh by itself has the key 0."""
     return dict(ground.parts) if isinstance(ground, Ground) else {0: ground}
-
-
-def saved_part(storage: Any) -> SavedPart:
-    """Return the saved form of a part, from its storage."""
-    return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)
-
-
-def loaded_part(saved: SavedPart) -> Part:
-    """Return the part of a saved form."""
-    if saved.header["kind"] == MAP:
-        return loaded_map(saved)
-    if saved.header["kind"] != MESH:
-        raise ValueError(saved.header["kind"])
-    return loaded_mesh(saved)
 
 
 def saved_ground(ground: Part | Ground) -> SavedGround:

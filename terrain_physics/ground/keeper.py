@@ -5,8 +5,9 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar, cast
 
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
+from terrain_physics.ground.kept_parts import KeptParts
 from terrain_physics.ground.meshes import MeshMotion
-from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.ground.parts import GroundParts
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.surface.changes import KeptLog
 from terrain_physics.surface.ground_state import Keeper

@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
-from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
 from terrain_physics._kernels.surface.ground_arrays import MOVER_SIZE, REACH_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, Rank, new_lock
+from terrain_physics._locks import LongCalls, Mark, Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.movers import MOST_COUNTED, NO_BOX, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
-from terrain_physics.mesh.meshes import Meshes
-from terrain_physics.mesh.storage import MeshStorage, placed_triangles
+from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
 _FIND, _MOVE = CachedDispatch(find_parts), CachedDispatch(move_parts)
@@ -103,7 +100,7 @@ Place = tuple[Pose | None, float]
 NO_PLACE: Place = None, 1.0
 
 
-class GroundMeshes(Meshes):
+class GroundMeshes:
     """The meshes of a ground by their numbers; ids and materials are the ground's.
 
     Attributes
@@ -133,7 +130,6 @@ class GroundMeshes(Meshes):
         "_uses",
         "_watch",
         "_without_skin",
-        "asked",
         "changes",
         "lock",
         "movers",
@@ -143,7 +139,6 @@ class GroundMeshes(Meshes):
     )
 
     lock: AbstractContextManager[Any]
-    asked: AbstractContextManager[Int64s]
     changes: ChangeLog
 
     def __init__(self) -> None:
@@ -151,7 +146,6 @@ class GroundMeshes(Meshes):
         self.refits = self.told = 0
         self.clear()
         self.changes = ChangeLog(0)
-        self.asked = Entered(self.lock, lambda: self.followed().view)
 
     # Changes: the caller holds the lock
 
@@ -168,11 +162,6 @@ class GroundMeshes(Meshes):
         self._uses = Counter[MeshStorage]()  # how often each mesh is there
         self._seen: dict[int, int] = {}  # the versions of the meshes that were ever refitted
         self._readers = LongCalls()  # the long queries of the present table
-
-    @property
-    def first(self) -> int:
-        """The lowest number, 0 without meshes."""
-        return next(iter(self._storages), 0)
 
     @property
     def layers(self) -> int:
@@ -303,6 +292,10 @@ class GroundMeshes(Meshes):
             return None
         numbers = self._table.pose_of(number)
         return None if numbers is None else Pose.of_numbers(numbers)
+
+    def place_of(self, number: int) -> Place:
+        """Return pose and scale of a mesh."""
+        return self.pose_of(number), self.scales.get(number, 1.0)
 
     def poses_of(self, found: FoundMeshes) -> Floats:
         """Return the poses (n, 12) of meshes, also of those that were never moved."""
@@ -548,30 +541,11 @@ class GroundMeshes(Meshes):
         table, movers = self._table.view, self.movers.shown
         return table is arrays.meshes and movers is arrays.movers and not self._watch.changed
 
-    # For queries: see `Meshes`
-
-    def begin_reading(self, mark: Mark) -> Int64s:
-        with self.asked:
-            return self.read(mark)
-
     def read(self, mark: Mark) -> Int64s:
-        """Do that for a caller who holds the lock."""
+        """Return the table, which nobody edits until the mark is given back."""
         table = self.followed().view
         self._readers.add(mark)
         return table
-
-    def triangles(self, ids: Int64s) -> Triangles:
-        vertices, normals = np.empty((len(ids), 3, 3)), np.empty((len(ids), 3))
-        numbers = ids >> ID_BITS
-        for number in np.unique(numbers).tolist():
-            rows = numbers == number
-            own, pose = self._storages[number], self.pose_of(number)
-            found = own.triangles(ids[rows] & ((1 << ID_BITS) - 1))
-            if pose is not None or number in self.scales:
-                corners = found.vertices.reshape(-1, 3) * self.scales.get(number, 1.0)
-                found = placed_triangles(found, (pose or Pose.none()).placed(corners))
-            vertices[rows], normals[rows] = found.vertices, found.normals
-        return Triangles(vertices, normals, ids)
 
     @property
     def are_followed(self) -> bool:

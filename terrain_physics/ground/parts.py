@@ -1,23 +1,22 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
 import operator
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding, lasting
-from terrain_physics._support import checks
+from terrain_physics._locks import Entered, LongCalls, Mark, holding
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
-from terrain_physics.ground.answers import joined_lists, joined_triangles
+from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
 from terrain_physics.ground.map_set import MapSet
+from terrain_physics.ground.maps import GroundMaps
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import (
     NO_MOTION,
     NO_PLACE,
@@ -26,104 +25,33 @@ from terrain_physics.ground.meshes import (
     MeshMotion,
     Place,
 )
-from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.heightmap.solid.side_table import SideTable
-from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.heightmap.undo import MapEdit
 from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
-    NO_MAPS,
-    NO_MESHES,
-    NO_MOVERS,
     NOTHING,
     GroundArrays,
-    MapMaterials,
     MoverArrays,
-    map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.history import History
-from terrain_physics.surface.materials import MOST_MATERIALS, Names
+from terrain_physics.surface.materials import Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.queries import Askable
-from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
 
-PartSource = SolidMap | MeshStorage
 Storage = MapStorage | LatticeMap | MeshStorage
 
 NO_PLACES: Mapping[int, Place] = {}
 
 _version_of = operator.attrgetter("storage.version")
-
-
-class KeptParts(NamedTuple):
-    """Which parts a ground has; nobody writes to it.
-
-    Attributes
-    ----------
-    sources, layers, next_number
-        As of `GroundParts`.
-    names : dict of int to str
-        Those of the parts.
-    scales : dict of int to float
-        See `GroundMeshes`.
-    """
-
-    sources: dict[int, PartSource]
-    layers: dict[int, int]
-    names: dict[int, str]
-    scales: dict[int, float]
-    next_number: int
-
-    def differing(self, other: "KeptParts") -> list[int]:
-        """Return the numbers, ascending, of parts that another one has not, or not alike."""
-        numbers = sorted({*self.sources, *other.sources})
-        return [number for number in numbers if self.part(number) != other.part(number)]
-
-    def part(self, number: int) -> tuple[PartSource | None, float | None, str | None]:
-        """Return a part, its scale and its name, each None without one."""
-        return self.sources.get(number), self.scales.get(number), self.names.get(number)
-
-
-class _Before(NamedTuple):
-    """The parts of a ground before a change that has begun; or of the ``touched`` alone."""
-
-    layout: KeptParts
-    motion: MeshMotion
-    surfaces: dict[int, Any]
-    touched: Container[int] = ()
-    broken: KeptParts | None = None  # as the change has left them, once they are put back
-
-
-class _Shown(NamedTuple):
-    """The maps as `MapSet.shown` counted them, and what they were: another one for each change.
-
-    Attributes
-    ----------
-    version : int
-    maps : list of MapMember
-    arrays : list
-        Of each its arrays, then of each its materials.
-    table : ndarray of int64
-        See `map_rows`.
-    made_of : list of MapMaterials or None
-    """
-
-    version: int
-    maps: list[MapMember]
-    arrays: list[Any]
-    table: Int64s
-    made_of: list[MapMaterials | None]
 
 
 class GroundParts(Askable):
@@ -143,8 +71,8 @@ class GroundParts(Askable):
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
-    members : list of MapMember and MeshMember
-        Queries ask those that are on any layer, in the order of their first numbers.
+    maps : GroundMaps
+    meshes : GroundMeshes
     followed : context manager
         The lock of the ground, taken once edits have passed between maps, and an interrupted change
         of parts was put back. It is held by short queries of characters and united maps, by changes
@@ -159,7 +87,6 @@ class GroundParts(Askable):
     """
 
     __slots__ = (
-        "_alone",
         "_arrays",
         "_before",
         "_box",
@@ -169,19 +96,16 @@ class GroundParts(Askable):
         "_layout",
         "_logged_of",
         "_map_set",
-        "_maps",
         "_materials",
-        "_meshes",
         "_motion",
+        "_only_lock",
         "_reading",
-        "_shown",
-        "_sides",
-        "_solids",
         "_surfaces_of",
         "cell_sizes",
         "followed",
         "layers",
-        "members",
+        "maps",
+        "meshes",
         "naming",
         "next_number",
         "solid_maps",
@@ -209,17 +133,16 @@ class GroundParts(Askable):
         self.layers: dict[int, int] = {}
         self.next_number = 0
         self.watchers = Watchers()
-        self.members: list[Member] = []
         self.naming = NO_NAMES
         self._materials = GroundMaterials()
-        self._meshes = GroundMeshes()
-        self._map_set = MapSet(self._meshes.lock)
-        self.followed = Entered(self._meshes.lock, self._begin_followed)
+        self.meshes = GroundMeshes()
+        self._map_set = MapSet(self.meshes.lock)
+        self.maps = GroundMaps(self._map_set)
+        self.followed = Entered(self.meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
-        self._before: _Before | None = None
+        self._before: PartsBefore | None = None
         self.solid_maps: list[SolidMap] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
-        self._maps: list[MapMember] = []
         self._is_changing = False
         self._layout: KeptParts | None = None
         self._motion = (-1, -1), NO_MOTION  # as of some changes and refits
@@ -228,17 +151,13 @@ class GroundParts(Askable):
         self._history: History | None = None
         self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown = _Shown(-1, [], [], NO_MAPS, [])
-        self._alone = self._shown, NOTHING
-        self._solids: dict[TiledMap, SolidMap] = {}
-        self._sides = SideTable()
         self._arrays = NOTHING
         self._logged_of: dict[PartSource, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
         self.change(adopt, *parts.values())
-        self._meshes.load_movers(movers)
-        self._meshes.changes = ChangeLog(self.version)
+        self.meshes.load_movers(movers)
+        self.meshes.changes = ChangeLog(self.version)
 
     # Parts that come and go
 
@@ -254,21 +173,23 @@ class GroundParts(Askable):
             with self.followed:
                 pass
 
-    def _put_back_before(self, before: "_Before") -> None:
+    def _put_back_before(self, before: PartsBefore) -> None:
         """Have the parts as before a change that was interrupted, all of them put anew."""
         if before.broken is None:
             self._layout = None
-            self._before = before = self._with_others(before)._replace(broken=self.layout())
+            before = before.with_others(self._tables(), self.meshes.motion)
+            self._before = before = before._replace(broken=self.layout())
         layout = before.layout
-        self._meshes.clear()
-        self._map_set, self._materials = MapSet(self._meshes.lock), GroundMaterials()
-        self.sources, self.layers, self._solids, self._logged_of = {}, {}, {}, {}
+        self.meshes.clear()
+        self._map_set, self._materials = MapSet(self.meshes.lock), GroundMaterials()
+        self.maps = GroundMaps(self._map_set)
+        self.sources, self.layers, self._logged_of = {}, {}, {}
         places = {number: (None, scale) for number, scale in layout.scales.items()}
         self._put(layout.sources, layout.layers, places)
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=True, maps=True)
         self._name(dict(layout.names))
-        self._meshes.put_motion(before.motion)
+        self.meshes.put_motion(before.motion)
         self.surfaces.clear()
         self.surfaces.update(before.surfaces)
         self._gone += 1
@@ -284,33 +205,20 @@ class GroundParts(Askable):
     def _begin_change(self, *touched: int) -> None:
         """Remember the parts as they are, or only some meshes, until the change is done."""
         if self._before is not None:  # of an earlier step of this change
-            self._before = self._with_others(self._before)
+            self._before = self._before.with_others(self._tables(), self.meshes.motion)
         elif any(isinstance(self.sources.get(number), SolidMap) for number in touched):
             self._begin_change()
         elif touched:
             kept = ({k: own[k] for k in touched if k in own} for own in self._tables())
             sources, layers, names, scales, surfaces = kept
             layout = KeptParts(sources, layers, names, scales, self.next_number)
-            self._before = _Before(layout, self._meshes.motion_of(touched), surfaces, touched)
+            self._before = PartsBefore(layout, self.meshes.motion_of(touched), surfaces, touched)
         else:
-            self._before = _Before(self.layout(), self._meshes.motion(), self.surfaces.copy())
+            self._before = PartsBefore(self.layout(), self.meshes.motion(), self.surfaces.copy())
 
     def _tables(self) -> "tuple[Mapping[int, Any], ...]":
         """Return all that is known of parts by their numbers, but how they move."""
-        return self.sources, self.layers, self.naming.parts, self.scales, self.surfaces
-
-    def _with_others(self, before: _Before) -> _Before:
-        """Return all parts before a change: those that it has not touched are as they are."""
-        layout, motion, then, touched, _ = before
-        if not touched:
-            return before
-        tables = zip(self._tables(), (*layout[:-1], then), strict=True)
-        sources, layers, names, scales, surfaces = (
-            dict(sorted([*((k, now[k]) for k in now if k not in touched), *known.items()]))
-            for now, known in cast("Any", tables)
-        )
-        now = self._meshes.motion().without(touched).joined(motion)
-        return _Before(KeptParts(sources, layers, names, scales, layout.next_number), now, surfaces)
+        return self.sources, self.layers, self.naming.parts, self.meshes.scales, self.surfaces
 
     def change(self, make: Callable[[], _T], *coming: PartSource) -> _T:
         """Make one change at a time, whatever the thread; nobody edits the coming parts.
@@ -358,7 +266,7 @@ class GroundParts(Askable):
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
         with self.followed:
-            before = self.map_depths()
+            before = self.maps.depths()
             self._materials.refuse_more([own.storage.material_names for own in parts.values()])
             maps = _maps_of(parts.values())
             self._begin_change(*(() if maps else parts))
@@ -384,7 +292,7 @@ class GroundParts(Askable):
             renamed |= self._materials.add(number, storage.material_names)
             if isinstance(storage, MeshStorage):
                 named, place = self._materials.named(number), places.get(number, NO_PLACE)
-                self._meshes.add(number, storage, named, on, place)
+                self.meshes.add(number, storage, named, on, place)
             else:
                 # A lattice is the only map, so it is never united: its edits alone are heard of.
                 self._map_set.add(number, cast("MapStorage", storage), on)
@@ -397,7 +305,7 @@ class GroundParts(Askable):
     def remove(self, number: int) -> None:
         """Remove a part."""
         with self.followed:
-            before, maps = self.map_depths(), _maps_of([self.sources[number]])
+            before, maps = self.maps.depths(), _maps_of([self.sources[number]])
             self._begin_change(number)
             self._settle(renamed=self._take(number), maps=bool(maps))
             self._gone += 1  # now: what a signal handler has asked for meanwhile is not kept
@@ -418,7 +326,7 @@ class GroundParts(Askable):
             if self._history is not None:
                 _watch_edits(self._history, storage)
             renamed = self._materials.replace(number, storage.material_names)
-            self._meshes.replace(number, storage, self._materials.named(number))
+            self.meshes.replace(number, storage, self._materials.named(number))
             self._gone += 1
             self._settle(renamed=renamed, maps=False)
             self._name(self.naming.parts)
@@ -434,7 +342,7 @@ class GroundParts(Askable):
             del self._logged_of[part]
             self._map_set.remove(number)
         else:
-            self._meshes.remove(number)
+            self.meshes.remove(number)
         return self._materials.remove(number)
 
     # States
@@ -447,7 +355,7 @@ class GroundParts(Askable):
 
     def refuse_inside(self, what: str) -> None:
         """Refuse a call of a thread that is inside a change, or an update of characters."""
-        lock: Any = self._meshes.lock
+        lock: Any = self.meshes.lock
         if lock._is_owned() or self._reading.has_thread:  # noqa: SLF001 has no other name
             raise RuntimeError(
                 f"{what} must not be called inside a change of the ground or an update on it, such "
@@ -458,7 +366,7 @@ class GroundParts(Askable):
         """Return which parts there are; the same one as long as that is so."""
         known = self._layout
         if known is None:
-            names, scales = dict(self.naming.parts), self.scales.copy()
+            names, scales = dict(self.naming.parts), self.meshes.scales.copy()
             parts, layers = self.sources.copy(), self.layers.copy()
             known = KeptParts(parts, layers, names, scales, self.next_number)
             self._layout = known
@@ -473,10 +381,10 @@ class GroundParts(Askable):
 
     def motion(self) -> MeshMotion:
         """Return where the meshes are, and how they move; the same one as long as that is so."""
-        self._meshes.followed()
-        now = self._gone, self._meshes.refits
+        self.meshes.followed()
+        now = self._gone, self.meshes.refits
         if self._motion[0] != now:
-            self._motion = now, self._meshes.motion()
+            self._motion = now, self.meshes.motion()
         return self._motion[1]
 
     def put_back(self, layout: KeptParts, motion: MeshMotion) -> None:
@@ -486,19 +394,19 @@ class GroundParts(Askable):
         """
         self._keep_seams()
         with self.followed:
-            before, known = self.map_depths(), self.layout()
+            before, known = self.maps.depths(), self.layout()
             if layout is not known:
                 self._begin_change()
                 self._put_layout(layout, known)
-                self._note(_maps_of(_differing(layout, known)), before)
+                self._note(_maps_of(layout.differing_sources(known)), before)
             self._part_maps()
-            self._meshes.put_motion(motion)
+            self.meshes.put_motion(motion)
             self._gone += 1
             self.watchers.tell("restored", [])
 
     def part_seams(self) -> None:
         """Do once more what a restore does at seams: no edit before it is handed on."""
-        with self._meshes.lock:
+        with self.meshes.lock:
             self._keep_seams()
             self.change(self._part_maps)
 
@@ -510,7 +418,7 @@ class GroundParts(Askable):
     def _part_maps(self) -> None:
         """Unite anew the maps that have left unions; the caller makes this `change`."""
         if self._map_set.is_broken:
-            before = self.map_depths()
+            before = self.maps.depths()
             self._begin_change()
             self._settle(renamed=False, maps=True)
             self._note(self.solid_maps, before)
@@ -535,7 +443,7 @@ class GroundParts(Askable):
             self._put_on(number, layout.layers[number])
         on_others = map(self.sources.__getitem__, moved)
         # Maps that were taken and put again are united anew, too.
-        maps = _maps_of([*_differing(layout, known), *coming.values(), *on_others])
+        maps = _maps_of([*layout.differing_sources(known), *coming.values(), *on_others])
         self.next_number, self._layout = layout.next_number, layout
         self._settle(renamed=renamed, maps=bool(maps))
         self._name(dict(layout.names))
@@ -543,13 +451,8 @@ class GroundParts(Askable):
 
     def _tell_of(self, layout: KeptParts, known: KeptParts) -> None:
         """Tell of the parts that came, went, or are on other layers."""
-        for what, numbers in _events(layout, known).items():
-            for number in numbers:
-                self.watchers.tell(what, [number])
-
-    def find(self, numbers: Int64s) -> tuple[FoundMeshes, int, bool]:
-        """Return where meshes are; see `GroundMeshes.find`. The caller makes a `change`."""
-        return self._meshes.find(numbers)
+        for what, number in layout.events_after(known):
+            self.watchers.tell(what, [number])
 
     def move(self, found: FoundMeshes, poses: Floats, seconds: Floats) -> None:
         """Move meshes; see `GroundMeshes.moving`. The caller makes this `change`."""
@@ -557,20 +460,20 @@ class GroundParts(Askable):
         def values() -> Floats:
             return np.concatenate((poses, seconds[:, np.newaxis]), axis=1)
 
-        make = self._meshes.moving(found, poses, seconds)
+        make = self.meshes.moving(found, poses, seconds)
         self._put_motion(make, "moved", found.numbers, values)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Make a mesh a conveyor."""
         with self.followed:
-            make = partial(self._meshes.set_surface_velocity, number, velocity)
+            make = partial(self.meshes.set_surface_velocity, number, velocity)
             values = partial(np.array, [velocity])
             self._put_motion(make, "surface", np.array([number]), values)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Make a mesh one-way."""
         with self.followed:
-            make = partial(self._meshes.set_one_way, number, direction)
+            make = partial(self.meshes.set_one_way, number, direction)
             values = partial(np.array, [direction])
             self._put_motion(make, "one_way", np.array([number]), values)
 
@@ -593,19 +496,15 @@ class GroundParts(Askable):
     def box_of_mesh(self, number: int) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box around a mesh where it is."""
         with self.followed:
-            return self._meshes.followed().bounds(number)
+            return self.meshes.followed().bounds(number)
 
     def box_of_meshes(self) -> tuple[Floats, Floats]:
         """Return the corners (3,) of the box around all meshes; infinities if there are none."""
         with self.followed:
-            table, now = self._meshes.followed(), (self._gone, self._meshes.refits)
+            table, now = self.meshes.followed(), (self._gone, self.meshes.refits)
             if self._box[0] != now:
                 self._box = now, table.bounds_of_all()
             return self._box[1]
-
-    def map_numbers(self) -> list[int]:
-        """Return the numbers of the maps."""
-        return [number for member in self._maps for number in member.parts.tolist()]
 
     def look_of_mesh(self, number: int) -> tuple[tuple[Floats3, Floats3], tuple[Any, ...]]:
         """Return the box around a mesh, and all that matters of it to characters but its motion.
@@ -614,8 +513,8 @@ class GroundParts(Askable):
         """
         with self.followed:
             version = self.sources[number].version  # or later
-            pose, mover = self.pose_of(number), self.movers.get(number)
-            place = None if pose is None else tuple(pose.numbers), self.scales.get(number)
+            pose, mover = self.meshes.pose_of(number), self.meshes.movers.get(number)
+            place = None if pose is None else tuple(pose.numbers), self.meshes.scales.get(number)
             ways = None if mover is None else (mover.surface, mover.one_way)
             return self.box_of_mesh(number), (version, self.layers[number], *place, ways)
 
@@ -629,48 +528,17 @@ class GroundParts(Askable):
 
     @property
     def moves(self) -> int:
-        return self.movers.count
-
-    @property
-    def movers(self) -> GroundMovers:
-        """The meshes that move, are conveyors or are one-way."""
-        return self._meshes.movers
-
-    @property
-    def poses(self) -> dict[int, Pose]:
-        """The poses of the meshes that were moved, or were given one."""
-        return self._meshes.poses
-
-    @property
-    def scales(self) -> dict[int, float]:
-        """The scales of the meshes that have another one than 1."""
-        return self._meshes.scales
-
-    def place_of(self, number: int) -> Place:
-        """Return pose and scale of a mesh."""
-        return self.pose_of(number), self.scales.get(number, 1.0)
-
-    def pose_of(self, number: int) -> Pose | None:
-        """Return the pose of a part that was moved, or was given one; None for others."""
-        return self._meshes.pose_of(number)
-
-    def poses_of(self, found: FoundMeshes) -> Floats:
-        """Return the poses (n, 12) of meshes, also of those that were never moved."""
-        return self._meshes.poses_of(found)
-
-    def saved_movers(self) -> dict[str, Any]:
-        """Return the saved form of the movers, see `GroundMeshes.load_movers`."""
-        return self._meshes.saved_movers()
+        return self.meshes.movers.count
 
     def saved_motion(self) -> dict[str, Any]:
         """Return how all meshes move and where they are, for JSON."""
         with self.followed:
-            return self._meshes.saved_motion()
+            return self.meshes.saved_motion()
 
     def load_motion(self, about: Any) -> None:
         """Move all meshes to where they were, from a saved form."""
         with self.followed:
-            self._meshes.load_motion(about)
+            self.meshes.load_motion(about)
             self._gone += 1
             self.watchers.tell("restored", [])
 
@@ -681,7 +549,7 @@ class GroundParts(Askable):
         """
         if not maps:
             return
-        now = self.map_depths()
+        now = self.maps.depths()
         is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self._note_box(*EVERYWHERE)
@@ -691,23 +559,14 @@ class GroundParts(Askable):
 
     def _note_box(self, lower: Floats3, upper: Floats3) -> None:
         """Note a change within a box."""
-        self.changes.note(self._meshes.told + 1, lower, upper)
-
-    def map_depths(self) -> dict[int, float]:
-        """Return how deep each map is solid, by number."""
-        depths = [member.source.storage.thickness for member in self._maps]
-        return {
-            number: depth
-            for member, depth in zip(self._maps, depths, strict=True)
-            for number in member.parts.tolist()
-        }
+        self.changes.note(self.meshes.told + 1, lower, upper)
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a part on other layers."""
         with self.followed:
             if layers == self.layers[number]:
                 return
-            before, maps = self.map_depths(), _maps_of([self.sources[number]])
+            before, maps = self.maps.depths(), _maps_of([self.sources[number]])
             self._begin_change(number)
             self._gone += 1
             self._put_on(number, layers)
@@ -720,7 +579,7 @@ class GroundParts(Askable):
         if isinstance(self.sources[number], SolidMap):
             self._map_set.set_layers(number, layers)
         else:
-            self._meshes.set_layers(number, layers)
+            self.meshes.set_layers(number, layers)
 
     def _name(self, parts: Mapping[int, str]) -> None:
         """Put the names of materials and of parts where answers find them."""
@@ -729,70 +588,20 @@ class GroundParts(Askable):
             self.naming = NO_NAMES if naming == NO_NAMES else naming
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
-        """Update the members after materials were ``renamed``, or the ``maps`` changed."""
+        """Update the maps after materials were ``renamed``, or the ``maps`` changed."""
         if renamed:
-            self._meshes.name_materials(self._materials)
+            self.meshes.name_materials(self._materials)
         if maps:
             self.solid_maps = [q for q in self.sources.values() if isinstance(q, SolidMap)]
             self.cell_sizes = tuple(
                 size for terrain in self.solid_maps for size in terrain.cell_sizes
             )
-            self._map_set.settle()
-            self._maps = self._map_members()
+            own = {k: q for k, q in self.sources.items() if isinstance(q, SolidMap)}
+            self.maps.settle(own, self.layers, self._materials)
         elif renamed:
-            self._maps = [
-                self._map_member(member.source, member.union, member.parts.tolist())
-                for member in self._maps
-            ]
-        members: list[Member] = [member for member in self._maps if member.layers]
-        if self._meshes.layers or not members:
-            members.append(self._mesh_member())
-        self.members = sorted(members, key=operator.attrgetter("first"))
-        self._shown = self._shown._replace(version=-1)  # rows of maps are those of other members
-
-    def _map_members(self) -> list[MapMember]:
-        """Return the members of the maps: those on the same layers are united."""
-        if len(self.solid_maps) == 1:  # a single map keeps its border
-            self._solids = {}
-            number = next(k for k, part in self.sources.items() if part is self.solid_maps[0])
-            return [self._map_member(self.solid_maps[0], None, [number])]
-        before, self._solids = self._solids, {}
-        if not self.solid_maps:
-            return []
-        for _, terrain in self._map_set.unions:
-            self._solids[terrain] = before.get(terrain) or SolidMap(terrain)
-        found = [
-            self._map_member(
-                self._solids[terrain], terrain if len(numbers) > 1 else None, list(numbers)
-            )
-            for numbers, terrain in self._map_set.unions
-        ]
-        lowers, uppers = np.swapaxes([bounds_of(own.source.storage) for own in found], 0, 1)
-        for member, lower, upper in zip(found, lowers, uppers, strict=True):
-            near = (lowers <= upper + NEIGHBOR_GAP) & (uppers >= lower - NEIGHBOR_GAP)
-            around = [found[k] for k in np.flatnonzero(near.all(axis=1)).tolist()]
-            member.source.put_beside(
-                [
-                    other.source.storage
-                    for other in around
-                    if other is not member and other.layers == member.layers
-                ]
-            )
-        return found
-
-    def _map_member(
-        self, source: SolidMap, union: TiledMap | None, numbers: list[int]
-    ) -> MapMember:
-        named = [self._materials.named(number) for number in numbers]
-        table = None
-        if any(row is not None for row in named):
-            same = np.arange(MOST_MATERIALS, dtype=np.uint8)
-            table = np.stack([same if row is None else row for row in named])
-        layers, lock = self.layers[numbers[0]], source.storage.lock
-        return MapMember(source, union, np.array(numbers), table, layers, lock)
-
-    def _mesh_member(self) -> MeshMember:
-        return MeshMember(self._meshes, self._meshes.first, self._meshes.layers)
+            self.maps.name(self.layers, self._materials)
+        self._only_lock = self._lock_of_only(ALL_LAYERS)
+        self.maps.forget()
 
     @property
     def material_names(self) -> Names:
@@ -802,13 +611,13 @@ class GroundParts(Askable):
     @property
     def version(self) -> int:
         """The number of changes: edits and refits of parts, and parts that came and went."""
-        told = self._meshes.told
+        told = self.meshes.told
         if self._is_latest(told):  # most often, and without the lock
             return told
         with self.followed:
-            self._meshes.followed()
+            self.meshes.followed()
             version = self._counted()
-            if version != self._meshes.told:
+            if version != self.meshes.told:
                 self._log(version)
             return version
 
@@ -816,16 +625,16 @@ class GroundParts(Askable):
         """Tell whether there have been no changes since that version, and none is under way."""
         if self._before is not None or self._map_set.reader.changed:
             return False
-        return self._meshes.are_followed and self._counted() == told
+        return self.meshes.are_followed and self._counted() == told
 
     @property
     def changes(self) -> ChangeLog:
         """The places of the latest changes: of meshes all, of maps as of the last `version`."""
-        return self._meshes.changes
+        return self.meshes.changes
 
     def _counted(self) -> int:
         edits: int = sum(map(_version_of, self.solid_maps))
-        return self._gone + self._meshes.refits + edits
+        return self._gone + self.meshes.refits + edits
 
     def _log(self, version: int) -> None:
         """Note the edits of the maps since this was last called; a version is told."""
@@ -833,7 +642,7 @@ class GroundParts(Askable):
         for part in self.solid_maps:
             if part in seen and _version_of(part) != seen[part]:  # else it is about to go
                 seen[part] = self.changes.follow(version, part.changes, seen[part])
-        self._meshes.told = version
+        self.meshes.told = version
 
     @property
     def own_changes(self) -> int:
@@ -841,29 +650,12 @@ class GroundParts(Askable):
         with self.followed:
             return self.version - sum(part.version for part in self.sources.values())
 
-    def current(self, mask: int = ALL_LAYERS) -> list[Member]:
-        """Return the members to query, in the order of their first parts.
-
-        There is at least one: if the mask selects nothing, a member that finds nothing.
-        """
-        self.mend()
-        if mask == ALL_LAYERS:
-            return self.members
-        met = [member.filtered(mask) for member in self.members if member.layers & mask]
-        return met or [self._mesh_member().filtered(mask)]
-
-    def _begin_asking_members(self, mask: int, mark: Mark) -> list[Member]:
-        """Return the members for a long query: unions that end meanwhile stay as they are."""
-        with self.followed:
-            self._map_set.reader.begin(mark)
-            return self.current(mask)
-
     def editing(self, edit: Callable[[list[SolidMap]], _T]) -> _T:
         """Edit all maps, each once, as they are now; nobody else edits them meanwhile."""
 
         def follow_and_edit() -> _T:
             self._map_set.follow()
-            answer = edit([member.source for member in self._maps])
+            answer = edit([own.source for own in self.maps.members])
             self._map_set.follow()
             return answer
 
@@ -877,42 +669,28 @@ class GroundParts(Askable):
         """
         while True:
             is_usual = mask == ALL_LAYERS and self._before is None
-            members = self.members if is_usual else self.current(mask)
-            lock = members[0].own_lock if len(members) == 1 else None
+            lock = self._only_lock if is_usual else self._lock_of_only(mask)
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays, *about)
-            shown, arrays = self._alone
+            maps = self.maps
+            shown, arrays = maps.alone
             with lock:
-                if self._is_shown(shown):
+                if maps.is_shown(shown):
                     answer = ask(arrays, *about)
-                    if self._is_shown(shown):  # no part came or went meanwhile
+                    if maps.is_shown(shown):  # no part came or went meanwhile
                         return answer
-            self._show_alone()
+            with self.followed:
+                self.maps.show_alone()
 
-    def triangles_in(
-        self, mask: int, lower: Floats3, upper: Floats3, most: int
-    ) -> Triangles | None:
-        while True:
-            shown, answers = self.members, list[Triangles]()
-            members = self.current(mask)
-            for member in members:
-                answer = member.source.triangles_in(member.mask, lower, upper, most)
-                if answer is None:
-                    return None
-                answers.append(answer)
-            if sum(map(len, answers)) > most:
-                return None
-            if shown is self.members:  # nobody changed them meanwhile
-                owners = [s.owners(answer.ids) for s, answer in zip(members, answers, strict=True)]
-                return joined_triangles(answers, owners)
-
-    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        with lasting(partial(self._begin_asking_members, mask)) as members:
-            answers = [own.source.triangle_ids_in(own.mask, boxes, most) for own in members]
-        checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
-        owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
-        return joined_lists([offsets for offsets, _ in answers], owners)
+    def _lock_of_only(self, mask: int) -> AbstractContextManager[Any] | None:
+        """Return the lock of the only map that a mask selects, if it selects no mesh."""
+        self.mend()
+        maps = [own for own in self.maps.members if own.layers & mask]
+        if len(maps) != 1 or self.meshes.layers & mask:
+            return None
+        lock: AbstractContextManager[Any] = maps[0].source.storage.lock
+        return lock
 
     @property
     def triangle_count(self) -> int:
@@ -929,60 +707,46 @@ class GroundParts(Askable):
         """Return the arrays for a long query of characters, as `begin_asking`; movers stay."""
         with self.followed:
             arrays = self._read(mark)
-            self._meshes.movers.begin_reading(mark)
+            self.meshes.movers.begin_reading(mark)
             self._reading.add(mark)
             return arrays
 
     def _read(self, mark: Mark) -> GroundArrays:
         """Return the arrays as of `begin_asking`; the caller holds the lock."""
-        meshes = self._meshes.read(mark)
+        meshes = self.meshes.read(mark)
         self._map_set.reader.begin(mark)
-        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
+        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
 
     def begin_reading_still(self, mark: Mark) -> GroundArrays:
         """Return the arrays without the parts that move in time for a long query."""
         with self.followed:
             arrays = self.begin_update(mark)
-            if self.movers.moving:
-                meshes, movers = self._meshes.still().view, self.movers.of_still()
+            if self.meshes.movers.moving:
+                meshes, movers = self.meshes.still().view, self.meshes.movers.of_still()
                 arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides, arrays.made_of)
             return arrays
 
     @property
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
-        arrays = self._arrays
-        shown = self._shown
+        arrays, maps = self._arrays, self.maps
+        shown = maps.shown
         if (
-            self._is_shown(shown) and shown.table is arrays.maps
-            and self._sides.view is arrays.sides and self._meshes.shows(arrays)
+            maps.is_shown(shown) and shown.table is arrays.maps
+            and maps.sides.view is arrays.sides and self.meshes.shows(arrays)
         ):  # fmt: skip
             return arrays
         if self._map_set.reader.changed:  # a signal handler has edited a map
             with self.followed:
                 pass
-        meshes = self._meshes.followed().view
-        return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.shown)
-
-    def _is_shown(self, shown: "_Shown") -> bool:
-        """Tell whether these are the maps as they are now, sides included."""
-        maps = self._map_set
-        return shown is self._shown and shown.version == maps.shown and not maps.reader.changed
-
-    def _show_alone(self) -> None:
-        """Have the arrays of the maps alone as they are now."""
-        with self.followed:
-            maps = self._maps_now()
-            sides, made_of = self._sides.view, self._shown.made_of
-            find_skins = self._sides.find_skins
-            arrays = GroundArrays(maps, NO_MESHES, NO_MOVERS, sides, made_of, find_skins)
-            self._alone = self._shown, arrays
+        meshes = self.meshes.followed().view
+        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
 
     def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
-        arrays, sides = self._arrays, self._sides.view
+        arrays, sides = self._arrays, self.maps.sides.view
         own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
         if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            made_of = self._shown.made_of
+            made_of = self.maps.shown.made_of
             self._arrays = arrays = GroundArrays(
                 maps, meshes, movers, sides, made_of, self._find_skins
             )
@@ -990,36 +754,8 @@ class GroundParts(Askable):
 
     def _find_skins(self) -> None:
         """Find the connectivity of all meshes and sides; the caller holds the lock."""
-        self._meshes.find_skins()
-        self._sides.find_skins()
-
-    def _maps_now(self) -> Int64s:
-        """Return the table of all maps, the same one while their arrays are where they were."""
-        (version, maps, arrays, table, made_of), latest = self._shown, self._map_set.shown
-        if version != latest:
-            storages = [member.source.storage for member in self._maps]
-            views = [storage.views for storage in storages]
-            now = [*views, *(storage.materials for storage in storages)]
-            if maps is not self._maps or not all(map(operator.is_, now, arrays)):
-                numbers = [member.parts for member in self._maps]
-                table = map_rows(views, numbers, [member.layers for member in self._maps])
-                made_of = [member.made_of for member in self._maps]
-            self._show_sides()
-            # Last: who was interrupted shows it again.
-            self._shown = _Shown(latest, self._maps, now, table, made_of)
-        return table
-
-    def _show_sides(self) -> None:
-        """Put the sides of all maps, as they are now, in one table."""
-        found = [(own.first, own.layers, own.source.sides.now()) for own in self._maps]
-        self._sides = self._sides.with_meshes(
-            {
-                (number, layers, k): patch.storage
-                for number, layers, mesh in found
-                if mesh is not None
-                for k, patch in mesh.patches.items()
-            }
-        )
+        self.meshes.find_skins()
+        self.maps.sides.find_skins()
 
 
 def _maps_of(parts: Iterable[PartSource]) -> list[SolidMap]:
@@ -1031,20 +767,3 @@ def _watch_edits(history: History, storage: Storage) -> None:
     """Let a history keep what edits of a part replace."""
     kinds = {MapStorage: MapEdit, LatticeMap: MapEdit, MeshStorage: MeshEdit}
     history.watch(storage, kinds[type(storage)])
-
-
-def _differing(layout: KeptParts, known: KeptParts) -> list[PartSource]:
-    """Return the parts that only one of two layouts has."""
-    numbers = layout.differing(known)
-    return [own.sources[k] for own in (layout, known) for k in numbers if k in own.sources]
-
-
-def _events(layout: KeptParts, known: KeptParts) -> dict[str, list[int]]:
-    """Return what watchers are told of when one layout follows another."""
-    differ = set(layout.differing(known))
-    stays = layout.sources.keys() - differ
-    return {
-        "removed": [k for k in known.sources if k in differ],
-        "added": [k for k in layout.sources if k in differ],
-        "layers": [k for k in layout.layers if k in stays and layout.layers[k] != known.layers[k]],
-    }

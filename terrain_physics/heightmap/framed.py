@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
-from terrain_physics._locks import Mark, holding, in_order, lasting
+from terrain_physics._locks import Mark, holding, in_order
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region, bounds_of, ranges_of
 from terrain_physics.surface.changes import ChangeLog
@@ -65,10 +65,6 @@ class FramedMap(ABC):
     lock: AbstractContextManager[Any]
     version: int
     changes: ChangeLog
-
-    def reading(self) -> AbstractContextManager[tuple[MapArrays, Materials | None]]:
-        """Give `views` and `materials` to a long query; they stay as they are until it ends."""
-        return lasting(self.begin_reading)
 
     @abstractmethod
     def begin_reading(self, mark: Mark) -> tuple[MapArrays, Materials | None]:

@@ -213,15 +213,6 @@ class TiledMap(LiveMap):
         """Numbers by which kernels find the tile of a triangle."""
         return self._table, *self.cell_count
 
-    def owners(self, triangles: Int64s, parts: Int64s, first_ids: Int64s) -> tuple[Int64s, Int64s]:
-        """Return (ids, parts) of triangles (n,); -1 and the first part where there is no tile.
-
-        ``parts`` and ``first_ids`` (k,) are those of the tiles.
-        """
-        ids, owners = triangles.copy(), np.empty_like(triangles)
-        _OWNERS.call(*self._numbers, first_ids, parts, ids, owners)
-        return ids, owners
-
     def shares(
         self, place: Ranges, values: NDArray[Any], *, lines: int
     ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:

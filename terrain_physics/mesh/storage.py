@@ -12,27 +12,26 @@ from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.parts import INSIDE_OUT, SIDE, SKIN
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s, read_only
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.closed import facing_of
-from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MAPS, NOTHING, GroundArrays
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Askable, Queries
-from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
 
+_NO_LOCK = nullcontext()  # arrays never change
 _NORMALS = CachedDispatch(face_normals)
 
 _Answer = TypeVar("_Answer")
 
 
-class MeshStorage(Meshes, Askable):
+class MeshStorage(Askable):
     """The arrays of a mesh. No array is ever changed: `refit` makes new ones.
 
     Attributes
@@ -65,7 +64,6 @@ class MeshStorage(Meshes, Askable):
         "_sphere",
         "_uses_all",
         "arrays",
-        "asked",
         "changes",
         "facing",
         "material_names",
@@ -77,7 +75,6 @@ class MeshStorage(Meshes, Askable):
         "watchers",
     )
 
-    asked: AbstractContextManager[Int64s]
     changes: ChangeLog
     version: int
     naming: Naming
@@ -120,7 +117,7 @@ class MeshStorage(Meshes, Askable):
         table = MeshTable()
         uses_all = self._uses_all
         table.put(0, arrays, self.materials, self.facing, self._side_ids, uses_all=uses_all)
-        self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
+        self.arrays, self.table = arrays, table
         self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
 
@@ -175,11 +172,11 @@ class MeshStorage(Meshes, Askable):
             self._sphere = smallest_enclosing_sphere(self.arrays.vertices[used])
         return self._sphere
 
-    # For queries: see `Meshes`
+    # For queries
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
-        return self.asked
+        return _NO_LOCK
 
     @property
     def storage(self) -> "MeshStorage":
@@ -199,17 +196,6 @@ class MeshStorage(Meshes, Askable):
         return arrays
 
     @property
-    def reading(self) -> AbstractContextManager[Int64s]:
-        return self.asked
-
-    def begin_reading(self, mark: Mark) -> Int64s:  # noqa: ARG002
-        return self.table.view
-
-    def triangles(self, ids: Int64s) -> Triangles:
-        arrays = self.arrays
-        return Triangles(arrays.vertices[arrays.faces[ids]], self.normals[ids], ids)
-
-    @property
     def triangle_count(self) -> int:
         return len(self.arrays.order)
 
@@ -217,12 +203,6 @@ class MeshStorage(Meshes, Askable):
 def _uses_all(vertices: Floats, faces: Int32s) -> bool:
     """Tell whether each vertex is one of a face."""
     return bool(np.bincount(faces.ravel(), minlength=len(vertices)).all())
-
-
-def placed_triangles(triangles: Triangles, corners: Floats) -> Triangles:
-    """Return triangles whose ``corners`` (3 n, 3) are elsewhere."""
-    rows, order = read_only(corners.reshape(-1, 9), np.arange(len(triangles.ids), dtype=np.int32))
-    return Triangles(corners.reshape(-1, 3, 3), _NORMALS.call(rows, order), triangles.ids)
 
 
 # Whoever edits `answer` of meshes, or what a mesh by itself shows, edits `_build/quick/` too.

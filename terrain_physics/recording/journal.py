@@ -18,18 +18,13 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
-from terrain_physics.ground.ground import (
-    Ground,
-    Part,
-    loaded_part,
-    parts_by_key,
-    parts_of,
-    saved_ground,
-    saved_part,
-)
+from terrain_physics.ground.checks import Part
+from terrain_physics.ground.ground import Ground, parts_by_key, parts_of, saved_ground
+from terrain_physics.ground.kept_parts import KeptParts
 from terrain_physics.ground.meshes import NO_PLACE, Place
-from terrain_physics.ground.parts import GroundParts, KeptParts
+from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose, checked_scale
+from terrain_physics.ground.saved import loaded_part, saved_part
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.framed import KINDS as KINDS_OF_MAPS
@@ -396,7 +391,7 @@ def contents_of(ground: Part | Ground) -> Contents:
     storages = _storages_of(ground)
     if parts is None:
         return {"0": _hash(storages[0])}
-    movers, poses = parts.movers.saved(), parts.poses
+    movers, poses = parts.meshes.movers.saved(), parts.meshes.poses
     found = {
         str(key): _hash_of_land(supply_of(ground), parts.layers[key])
         if isinstance(storage, LatticeMap)
@@ -406,7 +401,7 @@ def contents_of(ground: Part | Ground) -> Contents:
             poses[key].saved() if key in poses else None,
             movers["parts"].get(str(key)),
             parts.naming.parts.get(key),
-            *([parts.scales[key]] if key in parts.scales else []),
+            *([parts.meshes.scales[key]] if key in parts.meshes.scales else []),
         )
         for key, storage in storages.items()
     }
@@ -469,7 +464,7 @@ def _put_part(event: Event, parts: GroundParts, same: int | None) -> None:
     else:
         event.about = {"same": same % _NUMBERS}
     event.about["name"] = parts.naming.parts.get(key)
-    pose, scale = parts.place_of(key)
+    pose, scale = parts.meshes.place_of(key)
     if pose is not None or scale != 1.0:
         event.about["place"] = [(pose or Pose.none()).saved(), scale]
 

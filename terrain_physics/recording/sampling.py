@@ -409,7 +409,7 @@ def _region_near(part: HeightMap, paths: _BodyPaths) -> Region:
 def _scale_of(ground: Any, key: int) -> float:
     """Return the scale of a part, which it keeps."""
     parts = parts_of(ground)
-    return 1.0 if parts is None else float(parts.scales.get(key, 1.0))
+    return 1.0 if parts is None else float(parts.meshes.scales.get(key, 1.0))
 
 
 def _goes_on(ground: Any) -> bool:

@@ -47,7 +47,7 @@ _PART = 2048  # shapes: the list of touches of more of them would leave the cach
 _SPARE = 1.1
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
-_PART_BITS = 63 - ID_BITS
+PART_BITS = 63 - ID_BITS
 
 # How many touches, which shape, row, code, where to resume: see `find_contacts`.
 _Touches = tuple[int, Int64s, Int64s, Int64s, Place]
@@ -323,7 +323,7 @@ def _joined(answers: Sequence[_Answer], room: ContactRoom, *, deepest: bool) -> 
     if not found:
         return Contacts(*room.first(0))
     queries = np.concatenate([own.contacts.query for own in found])
-    keys = queries << _PART_BITS | np.concatenate([own.parts for own in found])
+    keys = queries << PART_BITS | np.concatenate([own.parts for own in found])
     if len(found) == 1 and (keys[1:] >= keys[:-1]).all():
         return found[0].contacts
     order = np.argsort(keys, kind="stable")  # ascending stretches, which it finds and merges

@@ -10,6 +10,7 @@ from terrain_physics._kernels.mesh.parts import ID_BITS, ROW_COUNT
 from terrain_physics._kernels.surface.ground_arrays import (
     FIRST_LAYER,
     MAP_NUMBER,
+    MAP_NUMBERS,
     MAP_ROW_SIZE,
     MAPS,
     MESH_ROW_SIZE,
@@ -172,6 +173,13 @@ class GroundArrays:
     def has_meshes(self) -> bool:
         """Whether there are meshes, besides sides of maps."""
         return bool(self.meshes[0, ROW_COUNT] > 1)
+
+    @property
+    def is_of_one_part(self) -> bool:
+        """Whether one map alone has triangles, which is not united, or no map."""
+        if not len(self.maps):
+            return True
+        return len(self.maps) == 1 == self.maps[0, MAP_NUMBERS + 1] and not self.has_meshes
 
     @property
     def is_of_one_kind(self) -> bool:

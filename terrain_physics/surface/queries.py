@@ -11,25 +11,31 @@ from pyglm import glm
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels._quick import tell_of
-from terrain_physics._kernels.ground import closest, heights, inside
+from terrain_physics._kernels.ground import boxes, closest, heights, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
 from terrain_physics._kernels.ground.sweeps import sweep_rows
 from terrain_physics._kernels.ground.triangles import put_triangles, triangle_at
 from terrain_physics._kernels.heightmap import grid
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import MOST_CELLS
 from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.queries import along_a_curve
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import Mark, lasting
-from terrain_physics._support.checks import MOST_RESULTS, Floats3
+from terrain_physics._support.checks import MOST_RESULTS, Floats3, refuse_more
 from terrain_physics._support.threads import Workers
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_buffer import ContactRoom
-from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts, many_contacts
+from terrain_physics.surface.contacts import (
+    PART_BITS,
+    few_contacts_in,
+    many_contact_counts,
+    many_contacts,
+)
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.ground_state import NOTHING_LEFT, Keeper
 from terrain_physics.surface.limits import refuse_far_row
@@ -63,11 +69,15 @@ _INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(insid
 _DISTANCE = CachedDispatch(inside.signed_distance_one)
 _DISTANCES = CachedDispatch(inside.signed_distance_rows)
 
+_BOX, _BOXES = CachedDispatch(boxes.triangles_in), CachedDispatch(boxes.list_triangles)
 _TRIANGLE = CachedDispatch(triangle_at)
 _TRIANGLES = CachedDispatch(put_triangles)
 
 # Nanoseconds for one question on one thread, roughly; for one to maps alone.
 _RAY_COST, _SEARCH_COST, _POINT_COST = 300, 1_500, 8
+
+_FEW = 1024.0
+"""Cells of each map, and triangles, that a short question about a box may meet."""
 
 _ATTEMPTS = 3
 """How often an answer is found without a lock that changes of parts would wait for."""
@@ -150,16 +160,6 @@ class Askable(ABC):
     def begin_update(self, mark: Mark) -> GroundArrays:
         """Return them for an update of characters."""
         return self.begin_asking(mark)
-
-    @abstractmethod
-    def triangles_in(
-        self, mask: int, lower: Floats3, upper: Floats3, most: int
-    ) -> Triangles | None:
-        """See `Queries`."""
-
-    @abstractmethod
-    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        """See `Queries`."""
 
 
 class _Ask(Protocol):
@@ -260,16 +260,20 @@ class Queries:
 
     # Triangles in boxes
 
-    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        """Return the triangles within a box; None for more than ``most``."""
-        return self.source.triangles_in(self.mask, lower, upper, most)
+    def triangles_in(self, lower: Floats3, upper: Floats3) -> Triangles | None:
+        """Return the triangles within a box; None for too many."""
+        if self.source.lone is None:
+            found = self.ask(self.mask, few_triangles_in, self.mask, lower, upper)
+            if found is not None:
+                return found
+        return self.asked_of_rows(self._begin_over, all_triangles_in, lower, upper)
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         """Return the offsets and ids of boxes: lower and upper corners, flat.
 
         More results than ``most`` are refused, here as for contacts.
         """
-        return self.source.triangle_ids_in(self.mask, boxes, most)
+        return self.asked_of_rows(self._begin_over, triangle_ids_in, boxes, most)
 
     # Rays
 
@@ -510,6 +514,60 @@ def surface_over(
     cost = _RAY_COST if arrays.has_meshes else _POINT_COST
     _run(_SURFACES, threads, cost, len(xs), (arrays.table, mask, xs, zs), (levels, normals))
     return levels.reshape(-1), normals
+
+
+def few_triangles_in(
+    arrays: GroundArrays, mask: int, lower: Floats3, upper: Floats3
+) -> Triangles | None:
+    """Return the triangles within a box over few cells; None: over more, or more than a few."""
+    return _triangles_in(arrays, mask, lower, upper, _FEW, int(_FEW))
+
+
+def all_triangles_in(
+    arrays: GroundArrays, mask: int, lower: Floats3, upper: Floats3
+) -> Triangles | None:
+    """Return the triangles within a box; None for too many."""
+    return _triangles_in(arrays, mask, lower, upper, MOST_CELLS, MOST_RESULTS)
+
+
+def _triangles_in(
+    arrays: GroundArrays, mask: int, lower: Floats3, upper: Floats3, most_cells: float, most: int
+) -> Triangles | None:
+    count, vertices, normals, ids = _BOX.call(arrays.table, mask, lower, upper, most_cells, most)
+    if not 0 <= count <= most:
+        return None
+    order = _order_of(arrays, ids)
+    if order is None:
+        return Triangles(vertices, normals, ids)
+    return Triangles(vertices[order], normals[order], ids[order])
+
+
+def triangle_ids_in(
+    arrays: GroundArrays, mask: int, boxes: Floats, most: int
+) -> tuple[Int64s, Int64s]:
+    """Return the offsets and ids of boxes: lower and upper corners, flat."""
+    offsets = np.empty(len(boxes) // 6 + 1, np.int64)
+    total, ids = _BOXES.call(arrays.table, mask, boxes, MOST_CELLS, most, offsets)
+    if total < 0:
+        raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
+    refuse_more("triangles", total, most)
+    ids = ids[:total]
+    order = _order_of(arrays, ids, offsets)
+    return offsets, ids if order is None else ids[order]
+
+
+def _order_of(arrays: GroundArrays, ids: Int64s, offsets: Int64s | None = None) -> Int64s | None:
+    """Return the order of ids by query, the part that owns them, and its own; None: as they are."""
+    if arrays.is_of_one_part:
+        return None
+    keys = ids >> ID_BITS
+    if len(arrays.maps):  # the only map may go on outside of its border, without ids
+        keys[ids < 0] = arrays.maps[0, MAP_NUMBER]
+    if offsets is not None:
+        keys |= np.repeat(np.arange(len(offsets) - 1) << PART_BITS, np.diff(offsets))
+    if (keys[1:] >= keys[:-1]).all():
+        return None
+    return np.argsort(keys, kind="stable")  # ascending stretches, which it finds and merges
 
 
 def contacts_of_surface(

@@ -269,7 +269,7 @@ class Surface(metaclass=PublicType):
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        found = self._filtered(mask).triangles_in(lower, upper, MOST_RESULTS)
+        found = self._filtered(mask).triangles_in(lower, upper)
         if found is None:
             raise ValueError(f"aabb must hold at most {MOST_RESULTS} triangles, got {aabb}")
         return found

@@ -12,10 +12,12 @@ from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name
 from terrain_physics.geometry.shapes import AABB
-from terrain_physics.ground.ground import Ground, state_of_saved
+from terrain_physics.ground.ground import Ground
 from terrain_physics.ground.keeper import GroundKeeper
+from terrain_physics.ground.kept_parts import PartSource
 from terrain_physics.ground.movers import NONE_SAVED
-from terrain_physics.ground.parts import GroundParts, PartSource
+from terrain_physics.ground.parts import GroundParts
+from terrain_physics.ground.saved import state_of_saved
 from terrain_physics.heightmap.brushes import Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples, hole_cells

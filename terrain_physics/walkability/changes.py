@@ -161,7 +161,7 @@ class Changes:
 
     def _parts_now(self, parts: GroundParts, numbers: Iterable[int]) -> dict[int, _Seen]:
         """Return those of some parts that walkers meet, by their numbers."""
-        found, moving = {}, set(parts.movers.moving)
+        found, moving = {}, set(parts.meshes.movers.moving)
         for number in numbers:
             layers = parts.layers.get(number, 0) & self._mask
             if layers == 0 or number in moving:
@@ -201,7 +201,7 @@ class Changes:
 
         United maps are as thick as the thinnest, and a single map may go on at its border.
         """
-        before, now = self._depths, parts.map_depths()
+        before, now = self._depths, parts.maps.depths()
         if before and before != now:
             is_same = before.items() <= now.items() or now.items() <= before.items()
             if not is_same or 1 in {len(before), len(now)}:

@@ -10,7 +10,6 @@ from terrain_physics._kernels.walkability.layout import MOST_LEVELS
 from terrain_physics._support import checks
 from terrain_physics.character.colliders import BoxCollider, Collider
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.members import MapMember
 from terrain_physics.heightmap.solid.sides import NEIGHBOR_GAP, bounds_of
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.limits import refuse_far
@@ -141,7 +140,7 @@ def levels_on(queries: Queries) -> int:
         return MOST_LEVELS if isinstance(queries.source, MeshStorage) else 1
     if any(isinstance(part, MeshStorage) for part in parts.sources.values()):
         return MOST_LEVELS
-    maps = [own.source.storage for own in parts.members if isinstance(own, MapMember)]
+    maps = [own.source.storage for own in parts.maps.members if own.layers]
     if len(maps) < 2:
         return 1
     lowers, uppers = np.swapaxes([bounds_of(storage) for storage in maps], 0, 1)

@@ -287,7 +287,7 @@ class Walkability(AttributeGuard):
         if parts is None:
             return ()
         with parts.followed:
-            return tuple(parts.movers.moving)
+            return tuple(parts.meshes.movers.moving)
 
     # Places
 

@@ -238,7 +238,7 @@ def test_rows_that_meshes_have_left_are_used_again():
         keys = list(ground.parts)
         if len(keys) > 6:
             ground.remove(keys[1])
-    assert len(ground._held._meshes._table._rows) < 64
+    assert len(ground._held.meshes._table._rows) < 64
     assert_as_new(ground, questions((-4, -3, -4), (44, 6, 28), 100, 5))
 
 

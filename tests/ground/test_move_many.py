@@ -79,7 +79,7 @@ def lived(ground: Ground, frame: int, heroes: Any, group: CharacterGroup) -> lis
 
 
 def content_of(ground: Ground) -> Any:
-    shown, used = ground._held.movers.shown, len(ground._held.movers.numbers)
+    shown, used = ground._held.meshes.movers.shown, len(ground._held.meshes.movers.numbers)
     return (
         ground._held.saved_motion(),
         ground.version,

@@ -174,7 +174,7 @@ def test_a_mover_changed_after_a_refit_has_the_box_of_its_mesh(change):
             ground.height_at(0, 0)
         getattr(ground, change)(0, (0, 1, 0))
         ground.move(0, (2, 0, 0), FRAME)
-        content.append(ground._held.movers.saved())
+        content.append(ground._held.meshes.movers.saved())
     assert content[0] == content[1]
     assert content[0]["parts"]["0"]["moves"][0][2] == [-5, -0.75, -6]
 
@@ -199,7 +199,7 @@ def test_movers_are_saved(tmp_path):
     assert content_of(again, tmp_path) == content
     copies = pickle.loads(pickle.dumps(ground)), copy.deepcopy(ground), copy.copy(ground)
     for other in (again, *copies):
-        mine, own = other._held.movers, ground._held.movers
+        mine, own = other._held.meshes.movers, ground._held.meshes.movers
         assert mine.saved() == own.saved()
         assert np.array_equal(mine.shown.rows[:, :LATEST], own.shown.rows[:, :LATEST])
         assert np.array_equal(mine.shown.reaches[:, :3], own.shown.reaches[:, :3])

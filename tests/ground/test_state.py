@@ -61,7 +61,7 @@ def content(ground: Any) -> list[Any]:
     for key, part in ground.parts.items():
         inner = map_content(part) if isinstance(part, HeightMap) else [part.vertices.tobytes()]
         found += [key, ground.layers_of(key), ground.transform(key).tobytes(), *inner]
-    return [*found, dict(ground.part_names), parts_of(ground).movers.saved()]
+    return [*found, dict(ground.part_names), parts_of(ground).meshes.movers.saved()]
 
 
 class Story:

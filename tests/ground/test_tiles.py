@@ -1,6 +1,7 @@
 """Faults that only maps in tiles can have: shared samples, memory that others read, gaps, locks."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCo
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import lasting
-from terrain_physics.ground.parts import GroundParts
+from terrain_physics.ground.maps import GroundMaps
 from terrain_physics.surface.queries import many_rays, surface_at
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import examples
@@ -79,12 +80,11 @@ def test_a_corner_in_the_middle_of_a_border(order):
 def test_a_tile_that_was_removed_and_then_edited_stays_as_it_was_for_who_reads_it(asked):
     tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
     ground = Ground(tiles)
-    union: Any = ground._held.current()[0].source
-    readers: dict[str, Any] = {
-        "the union": union.storage,
-        "the ground": queries_of(ground),
+    begin: dict[str, Callable[..., Any]] = {
+        "the union": ground._held.maps.members[0].source.storage.begin_reading,
+        "the ground": queries_of(ground).begin_reading,
     }
-    with readers[asked].reading():
+    with lasting(begin[asked]):
         ground.remove(2)
         before = storage_of(tiles[2]).heights
         tiles[2][:] = 5.0
@@ -145,15 +145,14 @@ def test_a_short_question_is_asked_anew_if_maps_are_united_meanwhile(question, a
     def changed_after(find: Any) -> Any:
         def found(self: Any, *about: Any) -> Any:
             found = find(self, *about)
-            if len(self.sources) == 2:
+            if len(ground.parts) == 2:
                 ground.add(tiles[2])
                 tiles[0][:] = 7.0
             return found
 
         return found
 
-    for name in ("current", "_show_alone"):  # who is asked, or what
-        monkeypatch.setattr(GroundParts, name, changed_after(getattr(GroundParts, name)))
+    monkeypatch.setattr(GroundMaps, "show_alone", changed_after(GroundMaps.show_alone))
     assert question(ground) == answer
 
 

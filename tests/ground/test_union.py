@@ -276,9 +276,9 @@ def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
 
 
 def followed(ground: Ground) -> list[Any]:
-    """Return what a ground asks, once its maps have followed each other."""
+    """Return the maps of a ground as they are united, once they have followed each other."""
     with ground._held.followed:
-        return list(ground._held.current())
+        return list(ground._held.maps.members)
 
 
 def samples_of(source: Any) -> Any:

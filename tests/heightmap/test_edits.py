@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import blocks
+from terrain_physics._locks import lasting
 from terrain_physics.heightmap import storage as map_data
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.contacts import ContactQuery
@@ -52,7 +53,7 @@ def test_edits_that_leave_the_heights_write_to_nothing_that_follows_them(edit, m
 def test_materials_stay_as_they_are_while_a_query_reads(heights):
     land = land_with_materials()
     storage = land._storage
-    with storage.reading():
+    with lasting(storage.begin_reading):
         seen = storage.materials
         if heights:
             land[3, 3] = 9.0

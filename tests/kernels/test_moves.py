@@ -22,7 +22,7 @@ def parts():
     ground.add(box)
     for key in (1, 2):
         ground.move(key, (4.0 * key, 2, 7), FRAME)
-    meshes = ground._held._meshes
+    meshes = ground._held.meshes
     return ground, [*meshes._prepare_edit().arrays, *meshes.movers.prepare()], 2
 
 
@@ -40,7 +40,7 @@ def by_many(key, pose):
     """Move by `move_parts`; return the same."""
     ground, arrays, count = parts()
     numbers, rows, places = np.array([key]), np.zeros(1, np.int64), np.zeros(1, np.int64)
-    reaches = ground._held.movers.shown.reaches
+    reaches = ground._held.meshes.movers.shown.reaches
     assert find_parts(arrays[0], reaches, count, numbers, rows, places) == (1, True, key != 3)
     changes = np.zeros((3, CHANGE_SIZE))
     known = (*arrays, rows, places, pose, np.array([FRAME]), 9.0, changes)

@@ -9,6 +9,7 @@ import pytest
 
 from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap
 from terrain_physics._kernels.heightmap.missing import MISSING_TILE
+from terrain_physics._locks import lasting
 from terrain_physics.heightmap.framed import Edited
 from terrain_physics.lattice import blocks, table
 from terrain_physics.lattice.lattice_map import LatticeMap
@@ -167,7 +168,7 @@ def test_long_queries_keep_what_they_began_with() -> None:
     ground, other = ground_of(terrain), None
     source.fetch([0, 1, 2])
     other = one_map(source)
-    with terrain.reading() as (views, _):
+    with lasting(terrain.begin_reading) as (views, _):
         heights, table = views[0], views[3]
         kept = [tile.heights.copy() for tile in terrain.loaded.values()]
         arrays = [tile.heights for tile in terrain.loaded.values()]

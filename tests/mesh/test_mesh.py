@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from terrain_physics import AABB, Ray, TriangleMesh
 from terrain_physics._kernels.ground.rays import ray_hit
 from terrain_physics._kernels.mesh import adjacency as mesh_neighbors
-from terrain_physics._kernels.mesh.contacts import triangles_near
 from terrain_physics._kernels.mesh.tree import LANES
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from tests.helpers import meshes as mesh_cases
 from tests.helpers.examples import examples
 from tests.helpers.meshes import MESHES
@@ -53,14 +51,11 @@ def test_triangles_in_a_box(case):
 
 
 @pytest.mark.kernels
-def test_a_small_buffer_is_told_how_many_there_are():
+def test_boxes_hold_more_than_there_is_room_for_at_first():
     mesh = TriangleMesh(*MESHES["torus"])
-    out = np.empty(5, np.int64)
-    everywhere = (-9.0, -9.0, -9.0), (9.0, 9.0, 9.0)
-    assert triangles_near(mesh._storage.table.view, ALL_LAYERS, *everywhere, out) == len(mesh)
-    out = np.empty(len(mesh), np.int64)
-    assert triangles_near(mesh._storage.table.view, ALL_LAYERS, *everywhere, out) == len(mesh)
-    assert out.tolist() == list(range(len(mesh)))
+    offsets, ids = mesh.triangles_in_many([(-9.0, -9.0, -9.0)] * 3, [(9.0, 9.0, 9.0)])
+    assert np.diff(offsets).tolist() == 3 * [len(mesh)]
+    assert ids.tolist() == 3 * list(range(len(mesh)))
 
 
 def test_the_margin_widens_the_box():
@@ -168,7 +163,12 @@ def test_bad_meshes(vertices, faces, error, message):
 
 
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
-    monkeypatch.setattr("terrain_physics.surface.surface.MOST_RESULTS", 1)
+    for name, most in (
+        ("surface.MOST_RESULTS", 1),
+        ("queries.MOST_RESULTS", 1),
+        ("queries._FEW", 1.0),
+    ):
+        monkeypatch.setattr(f"terrain_physics.surface.{name}", most)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):
         TriangleMesh(SQUARE, HALVES).triangles_in(AABB((0, 0, 0), (1, 1, 1)))
 

@@ -258,7 +258,7 @@ def test_a_lock_that_is_held_is_waited_for():
         ground.move(LIFT, (4.0, 5.0, 7.0), FRAME)
         done.set()
 
-    lock = ground._held._meshes.lock
+    lock = ground._held.meshes.lock
     with lock:
         thread = threading.Thread(target=move)
         thread.start()

@@ -74,18 +74,22 @@ def test_kernels_that_make_arrays_are_called_where_causes_are_raised():
         for name, result in _KERNEL.findall(sources[path])
         if _ARRAY.search(result)
     }
-    assert {"find_contacts", "list_near", "face_normals"} < kernels
+    assert {"find_contacts", "list_triangles", "face_normals"} < kernels
     bare = {path.name: _bare_calls(sources[path], kernels) for path in sources.keys() - inner}
     assert {name: own for name, own in bare.items() if own} == {}
 
 
 @pytest.mark.parametrize(
-    "call", ["import list_near\nlist_near(1)", "import mesh as kernels\nkernels.list_near(1)"]
+    "call",
+    [
+        "import list_triangles\nlist_triangles(1)",
+        "import boxes as kernels\nkernels.list_triangles(1)",
+    ],
 )
 def test_the_rule_of_arrays_sees_faults(call):
-    text = f"from terrain_physics._kernels.mesh {call}"
-    assert _bare_calls(text, {"list_near"}) == ["list_near"]
-    assert _bare_calls(text.replace("(", ".call("), {"list_near"}) == []
+    text = f"from terrain_physics._kernels.ground {call}"
+    assert _bare_calls(text, {"list_triangles"}) == ["list_triangles"]
+    assert _bare_calls(text.replace("(", ".call("), {"list_triangles"}) == []
 
 
 class TestUndisturbed:

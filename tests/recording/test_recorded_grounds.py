@@ -752,9 +752,9 @@ def test_a_direction_is_redone_with_the_same_bits():
     queries_again: Any = queries_of(again)
     for direction in np.random.default_rng(1).normal(size=(20, 3)):
         ground.set_one_way(0, direction)
-        made = queries.storage.movers.get(0).one_way
+        made = queries.storage.meshes.movers.get(0).one_way
         redo(again, Event("one_way", 0, 0, content=np.array(made).tobytes()))
-        assert queries_again.storage.movers.get(0).one_way == made
+        assert queries_again.storage.meshes.movers.get(0).one_way == made
 
 
 @pytest.mark.parametrize("direction", [(0, 2, 0), (1e-6, 0, 0), (np.nan, 0, 0)])

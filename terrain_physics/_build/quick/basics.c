@@ -65,7 +65,7 @@ static PyType_Spec QUICK_SPEC = {
   _(_idle) _(shown) _(written) _(contents) _(streaming) _(ground_arrays) _(_see_changes)           \
   _(_run_alone) _(_keep_idle) _(_slept_on) _(_adopt_owner) _(_show_owner) _(max_distance)          \
   _(origin64) _(direction64) _(asked) _(naming) _(center64) _(radius) _(keep) _(deepest) _(all)    \
-  _(delta_time) _(_before) _(_is_changing) _(_meshes) _(watchers) _(_watching) _(_map_set)         \
+  _(delta_time) _(_before) _(_is_changing) _(meshes) _(watchers) _(_watching) _(_map_set)         \
   _(reader) _(changed) _(lock) _(_watch) _(_readers) _(_threads) _(_table) _(movers) _(changes)    \
   _(_is_lent) _(_rows) _(_boxes) _(_links) _(_spots) _(_reaches) _(numbers) _(_room) _(rows)       \
   _(told) _(_gone) _(_data) _(_places) _(_adopted) _(_shown) _(_end) _(time) _(ground)             \

@@ -11,7 +11,7 @@ static const struct {
     [WAS] = {OWN, N__before}, [BUSY] = {OWN, N__is_changing},
     [WATCHERS] = {OWN, N_watchers}, [TOLD_TO] = {WATCHERS, N__watching},
     [MAP_READER] = {OWN, N__map_set}, [READING_MAPS] = {MAP_READER, N_reader},
-    [MAPS_EDITED] = {READING_MAPS, N_changed}, [ALL_MESHES] = {OWN, N__meshes},
+    [MAPS_EDITED] = {READING_MAPS, N_changed}, [ALL_MESHES] = {OWN, N_meshes},
     [REFITTED] = {ALL_MESHES, N__watch}, [REFITS] = {REFITTED, N_changed},
     [READERS] = {ALL_MESHES, N__readers}, [READING] = {READERS, N__threads},
     [TREE] = {ALL_MESHES, N__table}, [ROWS_OF] = {TREE, N__rows}, [BOXES_OF] = {TREE, N__boxes},
@@ -153,7 +153,7 @@ static PyObject *move_locked(Quick *quick, PyObject *parts, const Moved *moved) 
 
 static PyObject *move_on(Quick *quick, PyObject *ground, const Moved *moved) {
   PyObject *parts = slot_of(KEPT(HELD), ground), *meshes = NULL, *lock = NULL, *result = NULL;
-  if (parts && IS_OF(parts, PARTS) && (meshes = PyObject_GetAttr(parts, NAME[N__meshes])) &&
+  if (parts && IS_OF(parts, PARTS) && (meshes = PyObject_GetAttr(parts, NAME[N_meshes])) &&
       (lock = PyObject_GetAttr(meshes, NAME[N_lock])) && take(lock)) {
     result = move_locked(quick, parts, moved);
     give_back(lock);

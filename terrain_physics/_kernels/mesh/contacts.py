@@ -42,7 +42,6 @@ from terrain_physics._kernels.surface.shapes import (
     bounds_at,
     center_at,
     extent_along,
-    row_vector,
 )
 from terrain_physics._kernels.tolerances import (
     FRAME_DISTANCE_MARGIN,
@@ -292,13 +291,12 @@ def add_contacts(
     return end
 
 
-@kernel
-def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int64s) -> int:
+@kernel(noinline=True)
+def triangles_near(parts: Parts, lower: Vec3, upper: Vec3, out: Int64s) -> int:
     """Write the ids of triangles near a box to out (k,), ascending: their closed boxes overlap it.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them.
     """
-    parts = parts_at(table, mask)
     stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_PATH, np.int64)
     near = np.empty(row_count(parts.rows), np.int64)
     count = 0
@@ -315,30 +313,3 @@ def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int6
     keep(nodes)
     keep(near)
     return count
-
-
-@kernel
-def list_near(
-    table: Int64s, mask: int, queries: Floats, most: int, offsets: Int64s
-) -> tuple[int, Int64s]:
-    """Return (how many, the ids near each of n boxes); see `triangles_near`.
-
-    ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's ids begin, and end. This
-    stops at more than ``most``.
-    """
-    ids, total = np.empty(256, np.int64), 0
-    offsets[0] = 0
-    for k in range(len(offsets) - 1):
-        lower, upper = row_vector(queries, 6 * k), row_vector(queries, 6 * k + 3)
-        count = triangles_near(table, mask, lower, upper, ids[total:])
-        if total + count > most:
-            return total + count, ids
-        if total + count > len(ids):
-            more = np.empty(2 * (total + count), np.int64)
-            for i in range(total):
-                more[i] = ids[i]
-            ids = more
-            triangles_near(table, mask, lower, upper, ids[total:])
-        total += count
-        offsets[k + 1] = total
-    return total, ids[:total].copy()

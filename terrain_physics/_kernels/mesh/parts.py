@@ -181,6 +181,18 @@ def vertex_of(skin: Skin, vertex: int) -> Vec3:
     return placed_point(skin.place, own) if skin.place != 0 else own
 
 
+@kernel(noinline=True)
+def corners_of(rows: Int64s, triangle: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of a triangle that is given by its id, in the world."""
+    row, face = row_of_number(rows, triangle >> ID_BITS), triangle & ((1 << ID_BITS) - 1)
+    mesh, place = _mesh_of(rows, row), _place_of(rows, row)
+    vertices = array_at(mesh[VERTICES], (mesh[VERTICES + 1], 3), np.float64)
+    faces = array_at(mesh[FACES], (mesh[FACES + 1], 3), np.int32)
+    a, b = row3(vertices, faces[face, 0]), row3(vertices, faces[face, 1])
+    c = row3(vertices, faces[face, 2])
+    return placed_corners(place, a, b, c) if place != 0 else (a, b, c)
+
+
 @kernel(inline=True)
 def bounds_of_part(part: MeshPart) -> tuple[Vec3, Vec3]:
     """Return the lower and upper corner of the box around a mesh."""

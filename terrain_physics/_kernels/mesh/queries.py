@@ -160,7 +160,7 @@ def point_and_normal(
     part: MeshPart, slot: int, origin: Vec3, direction: Vec3, distance: float
 ) -> tuple[Vec3, Vec3]:
     """Return where a ray hits a triangle, and its normal."""
-    point, normal = add_scaled(origin, direction, distance), _normal(triangle_of(part, slot))
+    point, normal = add_scaled(origin, direction, distance), normal_of(triangle_of(part, slot))
     return add(point, _NO_PATH), add(normal, _NO_PATH)
 
 
@@ -183,11 +183,11 @@ def highest(parts: Parts, x: float, z: float, scratch: Scratch) -> tuple[float, 
             best, row, slot = top - along, int(scratch.found[k]), place
     if slot < 0:
         return np.nan, (np.nan, np.nan, np.nan)
-    return best, add(_normal(triangle_of(part_at(parts.rows, row), slot)), _NO_PATH)
+    return best, add(normal_of(triangle_of(part_at(parts.rows, row), slot)), _NO_PATH)
 
 
 @kernel(inline=True)
-def _normal(corners: tuple[Vec3, Vec3, Vec3]) -> Vec3:
+def normal_of(corners: tuple[Vec3, Vec3, Vec3]) -> Vec3:
     """Return the unit normal of a triangle, +Y without area."""
     has_area, normal = triangle_normal(corners[0], corners[1], corners[2])
     return normal if has_area else (0.0, 1.0, 0.0)
@@ -199,7 +199,7 @@ def face_normals(corners: Floats, order: Int32s) -> Floats:
     normals = np.empty((len(order), 3), np.float64)
     for slot in range(len(order)):
         a, b = corner(corners, slot, 0), corner(corners, slot, 1)
-        normal = _normal((a, b, corner(corners, slot, 2)))
+        normal = normal_of((a, b, corner(corners, slot, 2)))
         for axis in range(3):
             normals[order[slot], axis] = normal[axis] + 0.0
     return normals

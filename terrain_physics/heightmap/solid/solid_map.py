@@ -1,33 +1,20 @@
 """A height map as it is asked: its surface, its sides and its underside."""
 
-import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
 
-from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.solid.sides import SIDES_OF_CELL
-from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
-from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
-from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Mark
-from terrain_physics._support import checks
-from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.framed import FramedMap, LiveMap
+from terrain_physics.heightmap.framed import LiveMap
 from terrain_physics.heightmap.solid.side_mesh import SideMesh
 from terrain_physics.heightmap.solid.sides import Sides
-from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MOVERS, NOTHING, GroundArrays
 from terrain_physics.surface.naming import Naming, naming_of
 from terrain_physics.surface.queries import Askable
-from terrain_physics.surface.results import Triangles
-
-_TRIANGLES, _LIST = CachedDispatch(triangles_in), CachedDispatch(list_triangles)
 
 _Answer = TypeVar("_Answer")
 
@@ -118,26 +105,6 @@ class SolidMap(Askable):
             self.storage.begin_reading(mark)
             return self._arrays_now()
 
-    # Triangles in boxes
-
-    def triangles_in(
-        self, mask: int, lower: Floats3, upper: Floats3, most: int
-    ) -> Triangles | None:
-        with _seen(self.storage, mask).reading() as ((heights, cells, _, frame), _):
-            count, vertices, normals, ids = _TRIANGLES.call(
-                heights, cells, frame, lower, upper, most
-            )
-        return None if count > most else Triangles(vertices, normals + 0.0, ids)
-
-    def triangle_ids_in(self, mask: int, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
-        with _seen(self.storage, mask).reading() as (views, _):
-            total, ids = _LIST.call(*views, boxes, most, offsets)
-        if total < 0:
-            raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
-        checks.refuse_more("triangles", total, most)
-        return offsets, ids[:total]
-
     @property
     def triangle_count(self) -> int:
         rows, columns = self.storage.cell_count
@@ -147,15 +114,3 @@ class SolidMap(Askable):
     def id_count(self) -> int:
         rows, columns = self.storage.cell_count
         return (2 + SIDES_OF_CELL) * rows * columns
-
-
-def _seen(storage: FramedMap, mask: int) -> FramedMap:
-    """Return a map that is by itself; for a mask without it one that is a hole."""
-    return storage if mask & FIRST_LAYER else _no_ground()
-
-
-@functools.cache
-def _no_ground() -> MapStorage:
-    """Return a map that is one hole."""
-    frame = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, float(kernels.DIAGONAL_AC), inf)
-    return MapStorage(np.full((2, 2), np.nan, dtype=np.float32), frame, None, None)

@@ -1,7 +1,7 @@
 """Which tiles a question needs: those under boxes, the first on paths, or the nearest ones.
 
-Each question of `Queries` is here by the function that answers it, but for those that list
-triangles and name them. What it is about has the order of that function's arguments.
+Each question of `Queries` is here by the function that answers it. What it is about has the order
+of that function's arguments.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from terrain_physics._kernels.tiles.squares import put_square_of_shapes
 from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface import queries
-from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts
+from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts, many_contacts
 from terrain_physics.surface.results import (
     RayHit,
     RayHits,
@@ -40,6 +40,29 @@ for _values in (_PLACE, _STILL):
 _Line = tuple[float, ...]  # x and z, x and z of its end, how far around it: see `are_away`
 
 
+class OverBoxes(NamedTuple):
+    """How a question needs all tiles under some boxes at once.
+
+    Attributes
+    ----------
+    what : str
+        The name of the argument that is over too many.
+    boxes : callable
+        Returns boxes (n, 4): least x and z, greatest x and z. None: it is easy to tell that nothing
+        is missing. It is given the missing tiles.
+    """
+
+    what: str
+    boxes: Callable[..., Floats | None]
+
+    def under(self, missing: MissingTiles, *about: Any) -> list[int]:
+        """Return the numbers of the missing tiles that are needed."""
+        if missing.are_none or (boxes := self.boxes(missing, *about)) is None:
+            return []
+        numbers: list[int] = missing.under(boxes).tolist()
+        return numbers
+
+
 class OfRows(NamedTuple):
     """How rows need tiles.
 
@@ -57,24 +80,13 @@ class OfRows(NamedTuple):
     tiles: Callable[..., Int64s | None]
 
 
-def under_boxes(missing: MissingTiles, boxes: Callable[[MissingTiles], Floats | None]) -> list[int]:
-    """Return the numbers of all missing tiles under boxes (n, 4), which a question needs at once.
-
-    A box is least x and z, greatest x and z. None: it is easy to tell that nothing is missing.
-    """
-    if missing.are_none or (found := boxes(missing)) is None:
-        return []
-    numbers: list[int] = missing.under(found).tolist()
-    return numbers
-
-
-def boxes_of(kind: int, rows: Floats) -> Floats:
+def _boxes_of(kind: int, rows: Floats) -> Floats:
     """Return the boxes (n, 4) under shapes."""
     places, extents = centers_of(kind, rows)[:, ::2], extents_of(kind, rows)[:, ::2]
     return np.concatenate([places - extents, places + extents], axis=1)
 
 
-def are_off(missing: MissingTiles, kind: int, rows: Floats) -> bool:
+def _are_off(missing: MissingTiles, kind: int, rows: Floats) -> bool:
     """Tell whether missing tiles are away from a square around shapes."""
     square = np.empty(4)
     _SQUARE.call(kind, for_kernels(rows), len(rows), square)
@@ -99,7 +111,7 @@ def _under_each(
 def _under_shapes(
     missing: MissingTiles, _: Int64s, kind: int, rows: Floats, threads: int | None, *_more: Any
 ) -> Int64s | None:
-    if are_off(missing, kind, rows):
+    if _are_off(missing, kind, rows):
         return None
     x, _y, z = centers_of(kind, rows).T
     extents = extents_of(kind, rows) * (1.0, 0.0, 1.0) + _PLACE
@@ -209,11 +221,35 @@ AROUND: dict[Any, Callable[..., _Line]] = {
     queries.one_ray: _around_ray,
     few_contacts_in: _around_shape,
     queries.one_sweep: _around_sweep,
+    queries.few_triangles_in: lambda _, _mask, lower, upper: (*lower[::2], *upper[::2]),
     queries.point_closest: lambda hit, _, at: (at[0], at[2], at[0], at[2], hit.distance),
     queries.is_contained: lambda _, _mask, at: (at[0], at[2], at[0], at[2]),
     queries.distance_of: lambda found, _, at: (at[0], at[2], at[0], at[2], abs(found)),
 }
 """What a question about one is near, as `MissingTiles.are_away` takes it, once it is answered."""
+
+
+def _over_box(_: MissingTiles, lower: Floats3, upper: Floats3) -> Floats:
+    return np.array([[lower[0], lower[2], upper[0], upper[2]]])
+
+
+OVER: dict[Any, OverBoxes] = {
+    few_contacts_in: OverBoxes(
+        "shapes", lambda _, kind, row, _keep: _boxes_of(kind, np.array([row]))
+    ),
+    many_contacts: OverBoxes(
+        "shapes",
+        lambda missing, kind, rows, *_more: (
+            None if _are_off(missing, kind, rows) else _boxes_of(kind, rows)
+        ),
+    ),
+    queries.few_triangles_in: OverBoxes("aabb", _over_box),
+    queries.all_triangles_in: OverBoxes("aabb", _over_box),
+    queries.triangle_ids_in: OverBoxes(
+        "boxes", lambda _, boxes, _most: boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
+    ),
+}
+"""The questions that need all tiles under boxes."""
 
 
 AS_ROWS: dict[Any, tuple[str, Callable[..., Any]]] = {

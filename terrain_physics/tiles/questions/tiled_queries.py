@@ -18,10 +18,8 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
-from terrain_physics.surface.contacts import few_contacts_in, many_contacts
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries, many_sweeps, many_triangles, one_triangle
-from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
@@ -31,10 +29,8 @@ from terrain_physics.tiles.questions.needs import (
     LAND,
     OF_ROWS,
     ON_PATHS,
-    are_off,
+    OVER,
     as_rows,
-    boxes_of,
-    under_boxes,
 )
 from terrain_physics.tiles.questions.row_answers import RowQuestion, Rows, answered, some_of
 from terrain_physics.tiles.questions.unknown_hits import only_of, with_unknown
@@ -96,21 +92,19 @@ class TiledQueries(Queries):
 
     # The three ways to need tiles
 
-    def _over(
-        self, boxes: Callable[[MissingTiles], Floats | None], what: str, ask: Callable[[], _Answer]
-    ) -> _Answer:
-        """Return an answer from all tiles under boxes, see `needs.under_boxes`."""
-        tiles, loads = self._tiles, self._loads
+    def _over(self, question: Any, ask: Callable[[], _Answer], *about: Any) -> _Answer:
+        """Return an answer from all tiles under the boxes of a question of `needs.OVER`."""
+        tiles, loads, own = self._tiles, self._loads, OVER[question]
         while True:
             missing = tiles.now()
-            needed = under_boxes(missing, boxes) if loads else []
+            needed = own.under(missing, *about) if loads else []
             if needed:
-                tiles.refuse_more(len(needed), what)
+                tiles.refuse_more(len(needed), own.what)
                 tiles.bring(needed)
                 continue
             answer = ask()
             changed = missing.or_changed()
-            if changed is missing or not loads or not under_boxes(changed, boxes):
+            if changed is missing or not loads or not own.under(changed, *about):
                 return answer
 
     def _of_rows(
@@ -160,10 +154,8 @@ class TiledQueries(Queries):
             return answer
         if not self._asks_land:
             return answer
-        if ask is few_contacts_in:
-            boxes = boxes_of(about[1], np.array([about[2]]))
-            again = partial(self.source.answer, mask, ask, *about)
-            return self._over(lambda _: boxes, "shapes", again)
+        if ask in OVER:
+            return self._over(ask, partial(self.source.answer, mask, ask, *about), *about[1:])
         what, many = AS_ROWS[ask]
         begin = self.begin_sweeping if many is many_sweeps else self.begin_asking
         return only_of(self._of_rows(what, begin, many, *as_rows(*about[1:])))
@@ -171,23 +163,10 @@ class TiledQueries(Queries):
     def asked_of_rows(
         self, begin: Callable[[Mark], GroundArrays], ask: Callable[..., _Answer], *about: Any
     ) -> _Answer:
-        if ask is many_contacts:
-            asked = partial(Queries.asked_of_rows, self, begin, ask, *about)
-            kind, rows = about[:2]
-            return self._over(
-                lambda missing: None if are_off(missing, kind, rows) else boxes_of(kind, rows),
-                "shapes", asked,
-            )  # fmt: skip
+        if ask in OVER:
+            return self._over(ask, partial(Queries.asked_of_rows, self, begin, ask, *about), *about)
         answer: _Answer = self._of_rows(OF_ROWS[ask].what, begin, ask, *about)
         return answer
-
-    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        box = np.array([[lower[0], lower[2], upper[0], upper[2]]])
-        return self._over(lambda _: box, "aabb", partial(super().triangles_in, lower, upper, most))
-
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
-        squares = boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
-        return self._over(lambda _: squares, "boxes", partial(super().triangle_ids_in, boxes, most))
 
     # For characters
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import Ground, parts_of, saved_part
+from terrain_physics.ground.ground import Ground, parts_of
+from terrain_physics.ground.saved import saved_part
 from terrain_physics.heightmap.framed import KINDS
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.surface import Surface, queries_of

@@ -17,8 +17,9 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._support import checks
 from terrain_physics._support.archives import Pieces
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.ground.ground import loaded_part, parts_by_key, parts_of, saved_part
+from terrain_physics.ground.ground import parts_by_key, parts_of
 from terrain_physics.ground.poses import checked_scale
+from terrain_physics.ground.saved import loaded_part, saved_part
 from terrain_physics.heightmap.checks import TINY
 from terrain_physics.heightmap.framed import KINDS, place_of
 from terrain_physics.heightmap.storage import MapStorage

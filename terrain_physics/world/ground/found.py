@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from terrain_physics.ground.ground import Ground, Part, loaded_ground
+from terrain_physics.ground.checks import Part
+from terrain_physics.ground.ground import Ground, loaded_ground
 from terrain_physics.surface.ground_files import RefusedError, SavedGround
 from terrain_physics.tiles.saving.reference import TilesReference
 from terrain_physics.tiles.stored import StoredTiles
