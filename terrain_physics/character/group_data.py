@@ -527,6 +527,10 @@ class GroupData:
     def kept_in(self, rows: Rows) -> KeptRows:
         """Write all numbers to rows of a kept state, without hits, and return all that it is."""
         rows.put_saved(self.rows().saved())
+        return self._kept(rows)
+
+    def _kept(self, rows: Rows) -> KeptRows:
+        """Return all that the group is, of a copy of its numbers."""
         rows.state[:, columns.HITS] = 0.0
         return KeptRows(rows.saved(), self.members(), ref(self.ground), self.cell_sizes)
 
@@ -562,7 +566,7 @@ class GroupData:
 
     def state(self) -> GroupState:
         """Return the state of the group."""
-        return trusted(GroupState, self.kept_in(Rows.empty(len(self))))
+        return trusted(GroupState, self._kept(Rows.of_saved(self.rows().saved())))
 
     def restore(self, state: Any) -> None:
         """Go on from a state: one of this process and this ground as it is, others checked."""
