@@ -437,7 +437,7 @@ def test_a_ground_is_saved_as_it_is_at_one_moment(tmp_path, monkeypatch):
         edits.append(edit)
         return saved_map(storage)
 
-    monkeypatch.setattr("terrain_physics.ground.ground.saved_map", edited_meanwhile)
+    monkeypatch.setattr("terrain_physics.ground.saved.saved_map", edited_meanwhile)
     again = saved_and_loaded(level, tmp_path)
     for edit in edits:
         edit.join()
