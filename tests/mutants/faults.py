@@ -190,8 +190,8 @@ FAULTS = (
     Fault(
         "33_debt_is_never_paid",
         "_kernels.character.moving_base.squeeze",
-        "        free = _moved_until_blocked(scene, part, free, place)\n",
-        "        _moved_until_blocked(scene, part, free, place)\n",
+        "        free = moved_until_blocked(scene, part, free, place)\n",
+        "        moved_until_blocked(scene, part, free, place)\n",
         (recorded("behaviour doors"),),
     ),
     # Kinds of shapes.
