@@ -6,8 +6,9 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
-from terrain_physics._kernels.math.rows import row3
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.rows import row3, row_of, vector_at
+from terrain_physics._kernels.math.sorting import push_sorted
+from terrain_physics._kernels.math.vec3 import Vec3, subtract
 from terrain_physics._kernels.octree.build import sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
 from terrain_physics._kernels.tolerances import OCTREE_RAY_SLACK
@@ -94,18 +95,16 @@ def overlapping_objects(
 
 
 @kernel(inline=True)
+def _upper(boxes: Floats, i: int) -> Vec3:
+    """Return the upper corner of a box."""
+    return (float(boxes[i, 3]), float(boxes[i, 4]), float(boxes[i, 5]))
+
+
+@kernel(inline=True)
 def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
     """Return how far along a ray it enters the widened box of a node, infinity if it misses."""
-    lower = (
-        float(node_boxes[node, 0]) - origin[0],
-        float(node_boxes[node, 1]) - origin[1],
-        float(node_boxes[node, 2]) - origin[2],
-    )
-    upper = (
-        float(node_boxes[node, 3]) - origin[0],
-        float(node_boxes[node, 4]) - origin[1],
-        float(node_boxes[node, 5]) - origin[2],
-    )
+    lower = subtract(row3(node_boxes, node), origin)
+    upper = subtract(_upper(node_boxes, node), origin)
     farthest = max(
         abs(lower[0]), abs(lower[1]), abs(lower[2]), abs(upper[0]), abs(upper[1]), abs(upper[2])
     )
@@ -144,12 +143,7 @@ def _push(
     while node < end:
         entry = _entry(node_boxes, node, origin, inverse)
         if entry <= best and entry < math.inf:
-            place = top
-            while place > base and entries[place - 1] < entry:
-                entries[place], waiting[place] = entries[place - 1], waiting[place - 1]
-                place -= 1
-            entries[place], waiting[place] = entry, node
-            top += 1
+            top = push_sorted(waiting, entries, base, top, node, entry)
         node = int(spans[node, 2])
     return top
 
@@ -184,10 +178,9 @@ def first_hits(
     waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
     nodes = len(spans)
     for ray in range(len(distances)):
-        origin = row3(origins, ray if len(origins) > 1 else 0)
-        direction = row3(directions, ray if len(directions) > 1 else 0)
+        origin, direction = vector_at(origins, ray), vector_at(directions, ray)
         inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
-        best, best_row = float(limits[ray if len(limits) > 1 else 0]), _MISSED
+        best, best_row = float(limits[row_of(limits, ray)]), _MISSED
         top = _push(node_boxes, spans, 0, nodes, origin, inverse, best, 0, waiting, entries)
         while top > 0:
             top -= 1
@@ -210,8 +203,8 @@ def first_hits(
                         origin, direction, row3(spheres, slot), float(spheres[slot, 3])
                     )
                 else:
-                    upper = (float(boxes[slot, 3]), float(boxes[slot, 4]), float(boxes[slot, 5]))
-                    distance = ray_aabb(origin, direction, row3(boxes, slot), upper)
+                    box = row3(boxes, slot), _upper(boxes, slot)
+                    distance = ray_aabb(origin, direction, *box)
                 row = int(rows[slot])
                 nearer = distance < best or (
                     distance == best and (best_row == _MISSED or row < best_row)
