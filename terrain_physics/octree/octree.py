@@ -26,6 +26,7 @@ from terrain_physics.octree.objects import (
     box_rows,
     point_rows,
     refuse_far,
+    shape_row,
     sphere_rows,
 )
 
@@ -242,10 +243,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         ValueError, TypeError
             For anything but a `Sphere`, and a sphere too far away.
         """
-        checks.instance("sphere", sphere, Sphere)
-        row = np.array([(*sphere.center64, sphere.radius)])
-        refuse_far("sphere", row)
-        return self._forest.ids[self._met(row)]
+        return self._forest.ids[self._met(shape_row("sphere", sphere, Sphere))]
 
     @quick
     def query_aabb(self, aabb: AABB) -> Int64s:
@@ -266,10 +264,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         ValueError, TypeError
             For anything but an `AABB`, and a box too far away.
         """
-        checks.instance("aabb", aabb, AABB)
-        row = np.array([aabb.lower64 + aabb.upper64])
-        refuse_far("aabb", row)
-        return self._forest.ids[self._met(row)]
+        return self._forest.ids[self._met(shape_row("aabb", aabb, AABB))]
 
     def query_spheres_many(
         self, spheres: Any, *, max_results: int = MOST_RESULTS
