@@ -204,10 +204,10 @@ class Octree(OctreeObjects, metaclass=PublicType):
         most, arrays = checks.most_results(max_results), self._forest.arrays()
 
         def add(node: int, count: int, keys: Int64s) -> tuple[int, int]:
-            node, count, _ = overlapping_pairs(*arrays, node, count, 0, keys)
+            node, count, _ = overlapping_pairs(arrays, node, count, 0, keys)
             return node, count
 
-        keys = _collected(add, len(arrays[-1]), 8 * len(self), "pairs", most, GATHERED)
+        keys = _collected(add, len(arrays.spans), 8 * len(self), "pairs", most, GATHERED)
         keys.sort()
         pairs = np.empty((len(keys), 2), dtype=np.int64)
         split_keys(keys, self._forest.ids, pairs)
@@ -221,7 +221,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         int
             At most ``n * (n - 1) / 2``: every object compared with every other one.
         """
-        _, _, tests = overlapping_pairs(*self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
+        _, _, tests = overlapping_pairs(self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
         return tests
 
     @quick
@@ -340,10 +340,10 @@ class Octree(OctreeObjects, metaclass=PublicType):
         arrays = self._forest.arrays()
 
         def add(query: int, count: int, keys: Int64s) -> tuple[int, int]:
-            query, count = overlapping_objects(*arrays, queries, query, count, keys)
+            query, count = overlapping_objects(arrays, queries, query, count, keys)
             return query, count
 
-        leaf = len(arrays[1])  # of all objects, at most
+        leaf = len(arrays.rows)  # of all objects, at most
         keys = _collected(add, len(queries), 4 * len(queries), "ids", most, leaf)
         keys.sort()
         return keys
@@ -419,7 +419,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
         count = checks.common_length(origins=origins, directions=directions, max_distance=limits)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
-        first_hits(*self._forest.arrays(), origins, directions, limits, distances, nearest)
+        first_hits(self._forest.arrays(), origins, directions, limits, distances, nearest)
         met = nearest >= 0
         nearest[met] = self._forest.ids[nearest[met]]
         return distances, nearest
