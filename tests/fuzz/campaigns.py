@@ -21,15 +21,15 @@ class Campaign(NamedTuple):
 
 
 CAMPAIGNS = {
-    "api": Campaign("tests.fuzz.api", 2, _CHECKED, longest=1200.0),
-    "sequences": Campaign("tests.fuzz.sequences", 2),
+    "api": Campaign("tests.fuzz.api", 3, _CHECKED, longest=1200.0),
+    "sequences": Campaign("tests.fuzz.sequences", 3),
     "sleepers": Campaign("tests.fuzz.sleepers", 2),
     "files": Campaign("tests.fuzz.files", 30),
     "races": Campaign("tests.fuzz.races", 2),
-    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 8),
+    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 15),
     "signals_and_forks": Campaign("tests.fuzz.signals_and_forks", 2),
     "brute_force": Campaign("tests.fuzz.brute_force", 2),
     "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
-    "tiles_soak": Campaign("tests.fuzz.tiles_soak", 1, longest=3600.0),
+    "tiles_soak": Campaign("tests.fuzz.tiles_soak", 1, longest=3600.0, brief="brief_case"),
     "world_hour": Campaign("tests.fuzz.world_hour", 1, longest=3600.0, brief="brief_case"),
 }
