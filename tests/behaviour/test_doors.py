@@ -148,7 +148,7 @@ def test_a_lift_goes_on_through_a_ceiling_and_its_rider_stays_below(body, leaves
     assert found.most > 2.0
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
 def test_parts_that_go_on_and_on_yield_and_let_go(count):
     assert not failing(range(count))
 

@@ -133,7 +133,7 @@ CASES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 
 
 class TestAsACharacterWalks:
-    @pytest.mark.parametrize("name", rest_is_full(CASES, first=6))
+    @pytest.mark.parametrize("name", rest_is_full(CASES, first=4))
     def test_on(self, name: str) -> None:
         make, body, options = CASES[name]
         own: dict[str, Any] = {"area": AREA, "threads": 1} | RULES | options
