@@ -35,7 +35,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The first call of a kernel compiles it: no example has a deadline. `max_examples` is the factor of
 # `tests.helpers.examples`. The same examples in every run, so that a change is told from chance.
-settings.register_profile("steady", deadline=None, derandomize=True, max_examples=34)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=100)
 settings.load_profile("steady")

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+PNG_MARK = b"\x89PNG\r\n\x1a\n"
+"""The first bytes of a PNG file."""
+
 Picture = NDArray[np.uint8]
 """Red, green and blue of pixels (rows, columns, 3): x to the right, z down."""
 
@@ -70,9 +73,10 @@ def png(picture: Picture) -> bytes:
     lines[:, 1:] = large.reshape(rows, -1)
     header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks)
+    return PNG_MARK + b"".join(png_chunk(kind, content) for kind, content in chunks)
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
+def png_chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a chunk of a PNG file."""
     check = zlib.crc32(kind + content)
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)

@@ -527,8 +527,12 @@ class GroupData:
     def kept_in(self, rows: Rows) -> KeptRows:
         """Write all numbers to rows of a kept state, without hits, and return all that it is."""
         rows.put_saved(self.rows().saved())
-        rows.state[:, columns.HITS] = 0.0
-        return KeptRows(rows.saved(), self.members(), ref(self.ground), self.cell_sizes)
+        return self._kept(rows.saved())
+
+    def _kept(self, saved: tuple[NDArray[Any], ...]) -> KeptRows:
+        """Return all that the group is, of copies of its numbers."""
+        saved[0][:, columns.HITS].fill(0.0)
+        return KeptRows(saved, self.members(), ref(self.ground), self.cell_sizes)
 
     def put_back(self, kept: KeptRows, seconds: float | None = None) -> None:
         """Go on from numbers on this ground, unchecked, with the members of that time."""
@@ -562,7 +566,7 @@ class GroupData:
 
     def state(self) -> GroupState:
         """Return the state of the group."""
-        return trusted(GroupState, self.kept_in(Rows.empty(len(self))))
+        return trusted(GroupState, self._kept(self.rows().copies()))
 
     def restore(self, state: Any) -> None:
         """Go on from a state: one of this process and this ground as it is, others checked."""

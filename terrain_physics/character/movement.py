@@ -476,7 +476,8 @@ class CharacterMovement(CharacterView):
             return None
         if moves > 0:
             state[columns.MOVES_SEEN : columns.MOVES_SEEN + columns.UPDATES_SEEN] = moves
-        slept = _Idle(self._bytes(), idle.changed, contents, idle.seconds, idle.result)
+        numbers = state.tobytes(), *idle.numbers[1:]
+        slept = _Idle(numbers, idle.changed, contents, idle.seconds, idle.result)
         self._idle = slept
         return slept
 

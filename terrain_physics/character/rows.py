@@ -102,8 +102,7 @@ class Rows(NamedTuple):
     @classmethod
     def of_saved(cls, saved: tuple[NDArray[Any], ...]) -> Self:
         """Return rows with copies of what `saved` returned, without hits."""
-        state, rules, linear, random = saved
-        return cls(state.copy(), rules.copy(), linear.copy(), random.copy(), ALONE)
+        return cls(*cls(*saved, ALONE).copies(), ALONE)
 
     def put_saved(self, saved: tuple[NDArray[Any], ...]) -> None:
         """Take over what `saved` of other rows returned, of the same shape; hits stay."""
@@ -117,6 +116,10 @@ class Rows(NamedTuple):
     def saved(self) -> tuple[NDArray[Any], ...]:
         """Return the arrays that the layout `SAVED` has, in its order."""
         return self.state, self.rules, self.linear, self.random
+
+    def copies(self) -> tuple[NDArray[Any], ...]:
+        """Return copies of what `saved` returns."""
+        return self.state.copy(), self.rules.copy(), self.linear.copy(), self.random.copy()
 
     def packed(self) -> UInt64s:
         """Return the bits of all numbers, in the order of the layout `SAVED` (..., size)."""

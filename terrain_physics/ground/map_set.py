@@ -141,8 +141,6 @@ class _SetMap:
 
     def to_hand_on(self) -> list[tuple[_Seam, Float32s, Bools]]:
         """Return the seams with edited samples, the samples, and which of them are new."""
-        if not self.seams:
-            return []
         rows, columns = self.storage.cell_count
         for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
             if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:
@@ -364,7 +362,7 @@ class MapSet:
         """
         if self.reader.changed:
             changed = self._changed()
-            differing = [member for member in changed if member.to_hand_on()]
+            differing = [member for member in changed if member.seams and member.to_hand_on()]
             if differing:
                 raise NotYet(partial(self._hand_on, differing))
             self._take_over(changed)
@@ -386,10 +384,11 @@ class MapSet:
 
     def _changed(self) -> list[_SetMap]:
         """Return the maps that have been edited, in the order of their numbers."""
-        numbers = sorted(self.reader.changed)
-        # Another thread may report a map that has gone.
-        self.reader.changed.difference_update(set(numbers).difference(self._members))
-        return [self._members[number] for number in numbers if number in self._members]
+        numbers, members = sorted(self.reader.changed), self._members
+        known = [members[number] for number in numbers if number in members]
+        if len(known) < len(numbers):  # another thread may report a map that has gone
+            self.reader.changed.difference_update(set(numbers).difference(members))
+        return known
 
     def _take_over(self, changed: list[_SetMap]) -> None:
         """Let unions follow edits of their maps. The caller holds the lock."""

@@ -522,11 +522,11 @@ class CharacterGroup(GroupTable):
                     *(states, draws, rules, hits, crowd), *(seconds, first, last, ground.table)
                 )
 
+            workers, cost = Workers(self._threads), _cost(rows.state)
             for turn in range(passes):
                 if self._crowd is not None and turn > 0:
                     self._crowd.begin_pass(states, rules, seconds, turn, self._threads)
-                hits_found = Workers(self._threads).run(advance, count, _cost(rows.state))
-                any_hits = any(hits_found) or any_hits
+                any_hits = any(workers.run(advance, count, cost)) or any_hits
             return any_hits
 
     def __repr__(self) -> str:

@@ -40,6 +40,12 @@ def grown(region: Region) -> Region:
     return Region(row_start - 1, row_stop + 1, column_start - 1, column_stop + 1)
 
 
+def moved(region: Region, rows: int, columns: int) -> Region:
+    """Return a region so many rows and columns farther on."""
+    row_start, row_stop, column_start, column_stop = region
+    return Region(row_start + rows, row_stop + rows, column_start + columns, column_stop + columns)
+
+
 def common(one: Region, other: Region) -> Region | None:
     """Return the cells that are in both regions; None if there are none."""
     row_start, row_stop = max(one[0], other[0]), min(one[1], other[1])

@@ -17,6 +17,7 @@ import numpy as np
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._support import checks
 from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics._support.pictures import PNG_MARK, png_chunk
 from terrain_physics._support.warn import warn
 from terrain_physics.heightmap.formats.channels import ENCODINGS
 from terrain_physics.heightmap.formats.readers import (
@@ -531,13 +532,8 @@ def _numbers(values: Heights, limits: tuple[float, float] | None) -> Iterator[He
 def _write_png(file: BinaryIO, values: Heights, limits: tuple[float, float] | None) -> None:
     size = 1 if limits is None and values.dtype.itemsize == 1 else 2
     rows, columns = values.shape
-
-    def put(kind: bytes, content: bytes) -> None:
-        checksum = zlib.crc32(kind + content)
-        file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum))
-
-    file.write(b"\x89PNG\r\n\x1a\n")
-    put(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8 * size, 0, 0, 0, 0))
+    header = struct.pack(">IIBBBBB", columns, rows, 8 * size, 0, 0, 0, 0)
+    file.write(PNG_MARK + png_chunk(b"IHDR", header))
     packer = zlib.compressobj()
     above = np.zeros((1, columns * size), np.uint8)
     for numbers in _numbers(values, limits):
@@ -546,7 +542,6 @@ def _write_png(file: BinaryIO, values: Heights, limits: tuple[float, float] | No
         filtered = np.full((len(lines), columns * size + 1), 2, np.uint8)
         filtered[:, 1:] = lines - np.concatenate([above, lines[:-1]])
         if packed := packer.compress(filtered.tobytes()):
-            put(b"IDAT", packed)
+            file.write(png_chunk(b"IDAT", packed))
         above = lines[-1:]
-    put(b"IDAT", packer.flush())
-    put(b"IEND", b"")
+    file.write(png_chunk(b"IDAT", packer.flush()) + png_chunk(b"IEND", b""))

@@ -18,7 +18,7 @@ from terrain_physics._kernels.heightmap.tiles import put_owners
 from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
-from terrain_physics.heightmap.cells import Ranges, Region, all_common, rim_of
+from terrain_physics.heightmap.cells import Ranges, Region, all_common, moved, rim_of
 from terrain_physics.heightmap.framed import LiveMap, no_changes
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
@@ -244,7 +244,7 @@ class TiledMap(LiveMap):
 
     def edge_regions(self, area: Region) -> list[Region]:
         regions = [
-            Region(row + own[0], row + own[1], column + own[2], column + own[3])
+            moved(own, row, column)
             for tile, (row, column, _, _) in zip(self.tiles, self.places.tolist(), strict=True)
             for own in tile.edge_regions()
         ]
@@ -260,12 +260,7 @@ class TiledMap(LiveMap):
         for number, regions in changed:
             row, column = self.places[number, :2].tolist()
             for own in regions:
-                region = Region(
-                    row + own.row_start,
-                    row + own.row_stop,
-                    column + own.column_start,
-                    column + own.column_stop,
-                )
+                region = moved(own, row, column)
                 self._put_blocks_in(region)
                 edited.append(region)
         self._show([number for number, _ in changed])
@@ -314,11 +309,8 @@ class TiledMap(LiveMap):
     def _put_level(self, level: int, area: Place) -> None:
         """Write the blocks of a level over some cells."""
         side = block_kernels.BLOCK ** (level + 1)
-        row_0, column_0 = area.row // side, area.column // side
-        row_1, column_1 = (
-            -(-(area.row + area.rows) // side),
-            -(-(area.column + area.columns) // side),
-        )
+        row_0, row_1 = area.row // side, -(-(area.row + area.rows) // side)
+        column_0, column_1 = area.column // side, -(-(area.column + area.columns) // side)
         if level == 0:
             self._put_lowest(row_0, row_1, column_0, column_1)
         else:

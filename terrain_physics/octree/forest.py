@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
+from terrain_physics._kernels.octree.build import Trees, build_tree, fill_slots, object_boxes
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support.interruptions import carried_out
 
-Arrays = tuple[Floats, Floats, Int64s, Floats, Int64s]
 A = TypeVar("A", bound=NDArray[Any])
 
 MOST_ROWS = 2**31 - 1  # a key of 63 bits holds two row numbers
@@ -27,7 +26,7 @@ _NOWHERE = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
 
 
 class Forest:
-    """Objects by row, and their trees; ``_kernels/octree/build.py`` describes the arrays.
+    """Objects by row, and their trees: arrays as ``_kernels/octree/build.py`` describes them.
 
     Rows are in the order of the ids. An object keeps its row until something is inserted.
 
@@ -46,15 +45,13 @@ class Forest:
         self._row_slots = np.empty(0, dtype=np.int64)
         self._changed: list[Int64s] = []  # rows that no tree holds
 
-        self._spheres = np.empty((0, 4))
-        self._boxes = np.empty((0, 6))
-        self._rows = np.empty(0, dtype=np.int64)
-        self._node_boxes = np.empty((0, 6))
-        self._spans = np.empty((0, 3), dtype=np.int64)
+        rows, spans = np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.int64)
+        # With room for more slots and nodes.
+        self._room = Trees(np.empty((0, 4)), np.empty((0, 6)), rows, np.empty((0, 6)), spans)
         self._trees: list[tuple[int, int]] = []  # first slot, first node
         self._slots = self._nodes = 0
         self._gaps = 0  # slots of objects that have left
-        self._arrays: Arrays | None = None
+        self._arrays: Trees | None = None
         self._lock = new_lock(Rank.TREES)
 
     @property
@@ -114,8 +111,8 @@ class Forest:
 
         carried_out(move)
 
-    def arrays(self) -> Arrays:
-        """Return spheres, boxes, rows, node boxes and spans of all objects, for kernels."""
+    def arrays(self) -> Trees:
+        """Return the trees of all objects, for kernels."""
         if (ready := self._arrays) is not None:
             return ready
         with self._lock:
@@ -125,21 +122,17 @@ class Forest:
                 except BaseException:  # out of memory, or Ctrl-C
                     self._forget_trees()
                     raise
-                self._arrays = (
-                    self._spheres[: self._slots],
-                    self._boxes[: self._slots],
-                    self._rows[: self._slots],
-                    self._node_boxes[: self._nodes],
-                    self._spans[: self._nodes],
-                )
+                slots = [values[: self._slots] for values in self._room[:3]]
+                nodes = [values[: self._nodes] for values in self._room[3:]]
+                self._arrays = Trees(*slots, *nodes)
             return self._arrays
 
     def _leave(self, rows: Int64s, state: int) -> None:
         slots = self._row_slots[rows]
         slots = slots[slots >= 0]
-        self._boxes[slots] = _NOWHERE
-        if len(self._spheres) > 0:
-            self._spheres[slots] = np.nan
+        self._room.boxes[slots] = _NOWHERE
+        if len(self._room.spheres) > 0:
+            self._room.spheres[slots] = np.nan
         self._gaps += len(slots)
         self._row_slots[rows] = state
         self._arrays = None
@@ -189,7 +182,7 @@ class Forest:
                 break
             first, first_node = slot, node
             self._trees.pop()
-        taken = self._rows[first : self._slots]
+        taken = self._room.rows[first : self._slots]
         taken = taken[self._row_slots[taken] == np.arange(first, self._slots)]
         self._gaps -= self._slots - first - len(taken)
         members = np.concatenate([taken, changed])
@@ -199,37 +192,16 @@ class Forest:
         object_boxes(self._shapes, members, boxes)
         order = np.empty(count, dtype=np.int64)
         node_boxes, spans = np.empty((2 * count, 6)), np.empty((2 * count, 3), dtype=np.int64)
-        nodes = build_tree(
-            boxes,
-            self.cube,
-            self.max_depth,
-            self.leaf_capacity,
-            first,
-            first_node,
-            order,
-            node_boxes,
-            spans,
-        )
-        self._slots, self._nodes = first + count, first_node + nodes
-        if self._shapes.shape[1] == 4:
-            self._spheres = _grown(self._spheres, self._slots)
-        self._boxes = _grown(self._boxes, self._slots)
-        self._rows = _grown(self._rows, self._slots)
-        self._node_boxes = _grown(self._node_boxes, self._nodes)
-        self._spans = _grown(self._spans, self._nodes)
-        self._node_boxes[first_node : self._nodes] = node_boxes[:nodes]
-        self._spans[first_node : self._nodes] = spans[:nodes]
-        fill_slots(
-            self._shapes,
-            members,
-            boxes,
-            order,
-            first,
-            self._spheres,
-            self._boxes,
-            self._rows,
-            self._row_slots,
-        )
+        limits = self.cube, self.max_depth, self.leaf_capacity
+        nodes = build_tree(boxes, *limits, order, node_boxes, spans)
+        slots, last_node = first + count, first_node + nodes
+        sizes = slots if self._shapes.shape[1] == 4 else 0, slots, slots, last_node, last_node
+        self._slots, self._nodes = slots, last_node
+        self._room = Trees(*map(_grown, self._room, sizes))
+        self._room.node_boxes[first_node:last_node] = node_boxes[:nodes]
+        own_spans = np.add(spans[:nodes], (first, first, first_node))
+        self._room.spans[first_node:last_node] = own_spans
+        fill_slots(self._shapes, members, boxes, order, first, self._room, self._row_slots)
         self._trees.append((first, first_node))
 
 

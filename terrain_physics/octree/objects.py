@@ -231,19 +231,24 @@ class OctreeObjects:
         self._forest.move(self._forest.rows(ids), rows)
 
     def _row_of(self, shape: Sphere | AABB) -> Floats:
-        checks.instance("shape", shape, Sphere if self._holds_spheres else AABB)
-        if isinstance(shape, Sphere):
-            row = np.array([(*shape.center64, shape.radius)])
-        else:
-            row = np.array([shape.lower64 + shape.upper64])
-        refuse_far("shape", row)
-        return row
+        return shape_row("shape", shape, Sphere if self._holds_spheres else AABB)
 
     def _checked_rows(self, shapes: Any) -> Floats:
         if self._holds_spheres:
             return sphere_rows("shapes", shapes)
         rows = checks.array("shapes", shapes, (None, 6))
         return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
+
+
+def shape_row(name: str, shape: Sphere | AABB, kind: type) -> Floats:
+    """Return a shape of a kind as a row (1, ...), not too far away."""
+    checks.instance(name, shape, kind)
+    if isinstance(shape, Sphere):
+        row = np.array([(*shape.center64, shape.radius)])
+    else:
+        row = np.array([shape.lower64 + shape.upper64])
+    refuse_far(name, row)
+    return row
 
 
 def point_rows(name: str, value: Any) -> Floats:

@@ -26,6 +26,7 @@ from terrain_physics.octree.objects import (
     box_rows,
     point_rows,
     refuse_far,
+    shape_row,
     sphere_rows,
 )
 
@@ -203,10 +204,10 @@ class Octree(OctreeObjects, metaclass=PublicType):
         most, arrays = checks.most_results(max_results), self._forest.arrays()
 
         def add(node: int, count: int, keys: Int64s) -> tuple[int, int]:
-            node, count, _ = overlapping_pairs(*arrays, node, count, 0, keys)
+            node, count, _ = overlapping_pairs(arrays, node, count, 0, keys)
             return node, count
 
-        keys = _collected(add, len(arrays[-1]), 8 * len(self), "pairs", most, GATHERED)
+        keys = _collected(add, len(arrays.spans), 8 * len(self), "pairs", most, GATHERED)
         keys.sort()
         pairs = np.empty((len(keys), 2), dtype=np.int64)
         split_keys(keys, self._forest.ids, pairs)
@@ -220,7 +221,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         int
             At most ``n * (n - 1) / 2``: every object compared with every other one.
         """
-        _, _, tests = overlapping_pairs(*self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
+        _, _, tests = overlapping_pairs(self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
         return tests
 
     @quick
@@ -242,10 +243,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         ValueError, TypeError
             For anything but a `Sphere`, and a sphere too far away.
         """
-        checks.instance("sphere", sphere, Sphere)
-        row = np.array([(*sphere.center64, sphere.radius)])
-        refuse_far("sphere", row)
-        return self._forest.ids[self._met(row)]
+        return self._forest.ids[self._met(shape_row("sphere", sphere, Sphere))]
 
     @quick
     def query_aabb(self, aabb: AABB) -> Int64s:
@@ -266,10 +264,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
         ValueError, TypeError
             For anything but an `AABB`, and a box too far away.
         """
-        checks.instance("aabb", aabb, AABB)
-        row = np.array([aabb.lower64 + aabb.upper64])
-        refuse_far("aabb", row)
-        return self._forest.ids[self._met(row)]
+        return self._forest.ids[self._met(shape_row("aabb", aabb, AABB))]
 
     def query_spheres_many(
         self, spheres: Any, *, max_results: int = MOST_RESULTS
@@ -345,10 +340,10 @@ class Octree(OctreeObjects, metaclass=PublicType):
         arrays = self._forest.arrays()
 
         def add(query: int, count: int, keys: Int64s) -> tuple[int, int]:
-            query, count = overlapping_objects(*arrays, queries, query, count, keys)
+            query, count = overlapping_objects(arrays, queries, query, count, keys)
             return query, count
 
-        leaf = len(arrays[1])  # of all objects, at most
+        leaf = len(arrays.rows)  # of all objects, at most
         keys = _collected(add, len(queries), 4 * len(queries), "ids", most, leaf)
         keys.sort()
         return keys
@@ -424,7 +419,7 @@ class Octree(OctreeObjects, metaclass=PublicType):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
         count = checks.common_length(origins=origins, directions=directions, max_distance=limits)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
-        first_hits(*self._forest.arrays(), origins, directions, limits, distances, nearest)
+        first_hits(self._forest.arrays(), origins, directions, limits, distances, nearest)
         met = nearest >= 0
         nearest[met] = self._forest.ids[nearest[met]]
         return distances, nearest

@@ -17,7 +17,7 @@ from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
 from terrain_physics.ground.ground import parts_by_key, parts_of
 from terrain_physics.group.results import GroupResult
-from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.cells import Region, all_common
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.recording.file import RecordedFrame
@@ -363,7 +363,7 @@ class _PartSampler:
         if self._paths is None or isinstance(part, TriangleMesh):
             return None
         if name[0] in self._lands:
-            return Region(0, part.cell_count[0], 0, part.cell_count[1])
+            return _all_of(part)
         return _region_near(part, self._paths)
 
     def _triangles_of(
@@ -383,11 +383,17 @@ class _PartSampler:
             )
 
 
+def _all_of(part: HeightMap) -> Region:
+    """Return all cells of a map."""
+    rows, columns_ = part.cell_count
+    return Region(0, rows, 0, columns_)
+
+
 def _triangle_count(part: HeightMap | TriangleMesh, region: Region | None = None) -> int:
     """Return how many triangles a part has, or cells of it, before any are made."""
     if isinstance(part, TriangleMesh):
         return len(part)
-    row_0, row_1, column_0, column_1 = region or (0, part.cell_count[0], 0, part.cell_count[1])
+    row_0, row_1, column_0, column_1 = region or _all_of(part)
     return 2 * (row_1 - row_0) * (column_1 - column_0)
 
 
@@ -395,11 +401,8 @@ def _region_near(part: HeightMap, paths: _BodyPaths) -> Region:
     """Return the cells of a map near paths, at least one."""
     ends = []
     for axis in (1, 0):  # rows go along z
-        start, size, count = (
-            part.origin64[2 * axis],
-            part.cell_size[axis],
-            part.cell_count[1 - axis],
-        )
+        start, size = part.origin64[2 * axis], part.cell_size[axis]
+        count = part.cell_count[1 - axis]
         low, high = ((float(end[axis]) - start) / size for end in paths[:2])
         first = math.floor(min(max(low - MARGIN, 0.0), count - 1.0))
         ends += [first, math.ceil(min(max(high + MARGIN, first + 1.0), count))]
@@ -461,7 +464,7 @@ class _SampledPart:
             )
         vertices, _, indices = part.to_mesh(region, relative_to=self._origin)
         faces = indices.astype(np.int32).reshape(-1, 3)
-        row, row_end, column, column_end = region or (0, part.cell_count[0], 0, part.cell_count[1])
+        row, row_end, column, column_end = region or _all_of(part)
         rows, columns_ = _cells_of(faces, column_end - column)
         return (
             vertices.astype(np.float64),
@@ -523,22 +526,12 @@ class _SampledPart:
 
         None if they changed more than that. Only what was edited is looked at.
         """
-        row_0, row_1, column_0, column_1 = self._region or Region(
-            0, part.cell_count[0], 0, part.cell_count[1]
-        )
+        shown = self._region or _all_of(part)
         found: dict[int, Floats] = {}
-        for edited in part.changes_since(since):
-            region = Region(
-                max(edited.row_start, row_0),
-                min(edited.row_stop, row_1),
-                max(edited.column_start, column_0),
-                min(edited.column_stop, column_1),
-            )
-            if region.row_start >= region.row_stop or region.column_start >= region.column_stop:
-                continue
+        for region in all_common(part.changes_since(since), shown):
             vertices, faces, materials = self._triangles(region)
-            rows = np.arange(region.row_start, region.row_stop + 1) - row_0
-            columns_ = np.arange(region.column_start, region.column_stop + 1) - column_0
+            rows = np.arange(region.row_start, region.row_stop + 1) - shown.row_start
+            columns_ = np.arange(region.column_start, region.column_stop + 1) - shown.column_start
             numbers = np.add.outer(rows * (self._width + 1), columns_).ravel()
             first, stop = columns_[0], columns_[-1]
             own = self._rows_of_faces(rows[:-1], first, stop)

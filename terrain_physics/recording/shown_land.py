@@ -8,7 +8,15 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import grid
 from terrain_physics._kernels.types import Bools
-from terrain_physics.heightmap.cells import Ranges, Region, bounds_of, common, ranges_of, shared
+from terrain_physics.heightmap.cells import (
+    Ranges,
+    Region,
+    bounds_of,
+    common,
+    moved,
+    ranges_of,
+    shared,
+)
 from terrain_physics.heightmap.checks import diagonal_name
 from terrain_physics.heightmap.framed import Edited
 from terrain_physics.heightmap.heightmap import HeightMap
@@ -94,8 +102,7 @@ class ShownLand:
 
     def _moved(self, region: Region, lines: int) -> Ranges:
         """Return cells of the land, or their corners, as those of the map."""
-        (row, _, column, _), (row_0, row_1, column_0, column_1) = self._region, region
-        return ranges_of((row_0 - row, row_1 - row, column_0 - column, column_1 - column), lines)
+        return ranges_of(moved(region, -self._region[0], -self._region[2]), lines)
 
     def _copy(self, region: Region, values: LandValues) -> None:
         """Copy what is new in a region of cells."""

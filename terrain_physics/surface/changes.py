@@ -107,7 +107,10 @@ class ChangeLog:
             first = len(rows) - 1
             if first > 0 and rows[first - 1, CHANGE_VERSION] > seen:  # often there is one alone
                 first = int(rows[:, CHANGE_VERSION].searchsorted(seen, side="right"))
-            new = rows[first:].copy()
+            count = len(rows) - first
+            end = self._make_room(count)
+            new = self._room[end : end + count]
+            new[:] = rows[first:]
             new[:, CHANGE_VERSION] = version
-            self.add(new)
+            self._show(end + count)
         return latest

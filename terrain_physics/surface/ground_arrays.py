@@ -126,7 +126,7 @@ class MapMaterials(NamedTuple):
         return np.asarray(self.named[np.searchsorted(self.parts, parts), own])
 
 
-def _no_skins() -> None:
+def no_skins() -> None:
     """Find no connectivity: there are no meshes."""
 
 
@@ -158,7 +158,7 @@ class GroundArrays:
         movers: MoverArrays = NO_MOVERS,
         sides: Int64s = NO_MESHES,
         made_of: Sequence[MapMaterials | None] = (None,),
-        find_skins: Callable[[], Any] = _no_skins,
+        find_skins: Callable[[], Any] = no_skins,
     ) -> None:
         self.maps, self.meshes, self.movers, self.sides = maps, meshes, movers, sides
         self.made_of, self.find_skins = made_of, find_skins

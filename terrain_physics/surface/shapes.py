@@ -44,8 +44,17 @@ def row_of(name: str, shape: object) -> tuple[int, tuple[float, ...]]:
         return BOX, (*shape.center64, *shape.half_extents64, *shape.rotation64)
     if isinstance(shape, AABB):
         return BOX, _row_of_aligned(shape)
-    wanted = "a Sphere, Capsule, OBB or AABB"
-    raise TypeError(f"{name} must be {wanted}, got {checks.shorten(shape)}")
+    raise _no_shape(name, "a Sphere, Capsule, OBB or AABB", shape)
+
+
+def _no_shape(name: str, wanted: str, value: object) -> TypeError:
+    """Return the error for what is no shape; it tells where the shape of a collider is."""
+    hint = ""
+    if hasattr(value, "collider"):
+        hint = "; its shape is collider.transformed(glm.translate(position))"
+    elif hasattr(value, "transformed"):
+        hint = "; its shape is what its transformed(glm.translate(position)) returns"
+    return TypeError(f"{name} must be {wanted}, got {checks.shorten(value)}{hint}")
 
 
 def _row_of_aligned(box: AABB) -> tuple[float, ...]:
@@ -73,6 +82,10 @@ def rows_of(name: str, shapes: ManyShapes) -> tuple[int, Floats]:
 
 def _spheres(name: str, rows: ManyShapes) -> Floats:
     """Return rows of spheres; if they are none, say how other shapes are given."""
+    first = rows[0] if isinstance(rows, (list, tuple)) and rows else rows
+    if first is None or hasattr(first, "collider") or hasattr(first, "transformed"):
+        wanted = "a Sphere, Capsule, OBB or AABB, a list of them, or rows (n, 4) of spheres"
+        raise _no_shape(name, wanted, first)
     try:
         return checks.spheres(name, rows)
     except ValueError as error:

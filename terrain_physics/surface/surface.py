@@ -494,6 +494,10 @@ class Surface(metaclass=PublicType):
         of the ground; such a shape does not touch the surface from behind. A side of a cell has one
         contact, the deepest of its triangles.
 
+        What is all inside of something solid, far from its faces, has no contact: `contains` tells
+        that it is there. In a map, whose way out is up, only the surface counts as a face; a solid
+        mesh leads out by whichever of its faces is touched.
+
         Parameters
         ----------
         shapes : Spheres, Capsules, Boxes, array_like of shape (n, 4), or shapes of one kind

@@ -167,17 +167,16 @@ class Field(Leading, AttributeGuard):
             is_other[rows] = False
             lanes, others = self._arrays(side), np.flatnonzero(is_other)
             headings = self._headings()
-        _LEAD.call(
-            places, self._grid, field, lanes, headings, states, rules, rows, others, pace, left
-        )
+        _LEAD.call(places, field, lanes, headings, states, rules, rows, others, pace, left)
         return left
 
     def _headings(self) -> Headings:
         """Return squares over the map for the headings of others, without any yet."""
-        size, (_, rows, columns) = _SIGHT * self._least_extent, self._places.shape
-        wide = self._grid.spacing / size
-        octants = np.zeros((1 + int(wide * rows), 1 + int(wide * columns)), dtype=np.uint8)
-        return Headings(self._grid.lower_x, self._grid.lower_z, size, octants)
+        size, places = _SIGHT * self._least_extent, self._places
+        wide = places.spacing / size
+        rows, columns = 1 + int(wide * places.rows), 1 + int(wide * places.columns)
+        octants = np.zeros((rows, columns), dtype=np.uint8)
+        return Headings(places.lower_x, places.lower_z, size, octants)
 
     def _arrays(self, side: float) -> Steering:
         """Return the field for kernels, made when it is needed first.
@@ -194,7 +193,7 @@ class Field(Leading, AttributeGuard):
             if side != 0.0:
                 reach = _REACH * self._least_extent
                 made = made._replace(directions=np.empty_like(directions))
-                put_lanes(places, made, directions, side, self._grid.spacing, reach)
+                put_lanes(places, made, directions, side, reach)
             self._made[side] = made
         return made
 

@@ -2,7 +2,6 @@
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX
-from terrain_physics._kernels.walkability.open_cells import PlaceGrid
 from terrain_physics._kernels.walkability.pursuit import Gait
 from terrain_physics._support import checks
 from terrain_physics._support.warn import warn
@@ -26,7 +25,6 @@ class Leading:
     def __init__(self, places: Places, terms: Terms) -> None:
         # Kernels take rules that may be written to, and are compiled for no others.
         self._places, self._terms = places, terms._replace(rules=terms.rules.copy())
-        self._grid = PlaceGrid(places.lower_x, places.lower_z, places.spacing)
         extent_x, _, extent_z = terms.rules[columns.EXTENTS : columns.EXTENTS + 3].tolist()
         is_box = terms.rules[columns.KIND] == BOX
         least = min(extent_x, extent_z) if is_box else extent_x

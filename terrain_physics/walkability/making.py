@@ -84,13 +84,12 @@ class Maker:
     ) -> None:
         self._places, self._ground = places, ground
         self._walker, self._rates, self._threads = walker, rates, threads
-        self._frame = places.lower_x, places.lower_z, places.spacing
         self._proves = _provable(walker.material_rules)
         self._known = [np.zeros(_KNOWN, np.int64) for _ in rates]
 
     def make_heights(self, columns: Int64s) -> None:
         """Write the heights of all levels of columns: row times columns plus column."""
-        where = self._places.arrays(), *self._frame, self._ground.table, self._walker.rules
+        where = self._places.arrays(), self._ground.table, self._walker.rules
         seconds = 1.0 / self._walker.rate
         lying = np.full((len(columns), self._places.levels), np.nan)
 
@@ -126,7 +125,7 @@ class Maker:
         """Write the edges that proofs decide; return the others, as `prove_edges` lists them."""
         places, width = self._places, DIRECTIONS * self._places.levels
         doubts = np.empty(width * len(columns), np.int64)
-        where = places.arrays(), *self._frame, walker.speed, 1.0 / walker.rate
+        where = places.arrays(), walker.speed, 1.0 / walker.rate
         who = self._ground.table, walker.rules
 
         def prove(first: int, last: int) -> Int64s:

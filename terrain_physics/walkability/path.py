@@ -221,7 +221,7 @@ class Path(Leading, AttributeGuard):
             _tell(hero, 0.0, 0.0)
             return "stuck"
         row = hero._row()  # noqa: SLF001
-        known = self._places.arrays(), self._grid, self._way, self._progress, self._stalled
+        known = self._places.arrays(), self._way, self._progress, self._stalled
         told = _LEAD.call(*known, seconds, row.state, row.rules, pace)
         vx, vz, self._progress, word, stalled = told
         self._stalled = PATIENCE if word == LOST else min(stalled, PATIENCE)

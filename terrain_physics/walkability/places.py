@@ -61,7 +61,10 @@ class Places:
     def arrays(self) -> layout.PlaceArrays:
         """Return the places for kernels."""
         sizes = self.levels, self.rows, self.columns
-        return layout.PlaceArrays(self.heights, self.kinds, self.targets, self.asides, *sizes)
+        frame = self.lower_x, self.lower_z, self.spacing
+        return layout.PlaceArrays(
+            self.heights, self.kinds, self.targets, self.asides, *sizes, *frame
+        )
 
     def make_asides(self) -> None:
         """Make room for places beside the points of the grid: on most maps no body ever slips."""

@@ -57,8 +57,7 @@ def settle(
         _settle_some(starts[some], numbers[some], found[some], limits, ground, walker)
 
     Workers(threads).run(run, len(numbers), _COST, most=_MOST_AT_ONCE)
-    frame = places.lower_x, places.lower_z, places.spacing
-    put_settled(places.arrays(), *frame, numbers, found, walker.rules)
+    put_settled(places.arrays(), numbers, found, walker.rules)
 
 
 def _settle_some(

@@ -116,8 +116,7 @@ def _walk_some(
     rows = new_rows(min(len(starts), _SLOTS), walker)
     slots = _slots_over(rows)
     progress = np.zeros(PROGRESS_SIZE, np.int64)
-    frame = places.lower_x, places.lower_z, places.spacing
-    way = *frame, walker.speed, walker.max_drop, walker.rate
+    way = walker.speed, walker.max_drop, walker.rate
     arrays = places.arrays()
     while walking := steer_walkers(arrays, *way, walker.rules, edges, slots, progress):
         advance(rows, walking, ground, walker)

@@ -11,7 +11,7 @@ from terrain_physics.character.group_data import Key, hash_content
 from terrain_physics.character.rows import Rows, mixed_hashes
 from terrain_physics.surface.ground_state import GroundState, kept_of
 from terrain_physics.world.contents import Contents
-from terrain_physics.world.ground.map_hashes import MapHash
+from terrain_physics.world.ground.map_hashes import MapHash, hash_of
 from terrain_physics.world.kept_world import KeptWorld
 from terrain_physics.world.things import members_of, rows_of
 
@@ -101,11 +101,7 @@ def _maps_content(maps: tuple[MapHash, ...]) -> bytes:
 
 def ground_hashes_of(state: GroundState, maps: tuple[MapHash, ...]) -> list[GroundHash]:
     """Return the hash of what `ground_content` tells of a ground, and those of its maps."""
-    digits = hashlib.blake2b(ground_content(state), digest_size=8).digest()
-    return [
-        ("ground", None, int.from_bytes(digits, "little")),
-        *maps,
-    ]
+    return [("ground", None, hash_of(ground_content(state))), *maps]
 
 
 @lru_cache(maxsize=64)

@@ -32,17 +32,17 @@ def thrown(count):
     return {seed: way for seed, way in found.items() if way > MOST_WAY}
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.full)])
 def test_walls_of_blocks(count):
     assert not caught(count)
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [16, pytest.param(100, marks=pytest.mark.full)])
 def test_stairs_beside_a_parapet(count):
     assert not hopping(count)
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.full)])
 def test_walks_between_blocks(count):
     assert not thrown(count)
 
@@ -101,7 +101,7 @@ def test_who_was_saved_in_a_map_comes_free(below):
     assert abs(mover.position64[1]) < MOST_DEPTH
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [5, pytest.param(100, marks=pytest.mark.full)])
 def test_blocks_built_on_characters(count):
     assert not pressed(count)
 

@@ -148,7 +148,7 @@ def test_a_lift_goes_on_through_a_ceiling_and_its_rider_stays_below(body, leaves
     assert found.most > 2.0
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
 def test_parts_that_go_on_and_on_yield_and_let_go(count):
     assert not failing(range(count))
 
@@ -270,6 +270,63 @@ def turned_aside(pushed):
 @pytest.mark.parametrize("pushed", [True, False])
 def test_nobody_is_untold_in_a_door_into_which_others_turn_its_flight(pushed):
     assert turned_aside(pushed) <= DEPTH
+
+
+def passed_between(rate, speed, thick, gap, other, flies):
+    """Return which of two bodies a wall that comes along x has passed: one stands beyond the other.
+
+    ``other`` is where that stands, beside a body in the air or on the ground that flies at (x, z).
+    """
+    wall = TriangleMesh.box((thick, 8, 12))
+    ground = Ground([HeightMap(np.zeros((2, 2)), cell_size=80.0), wall])
+    group = CharacterGroup(ground, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), collide=True)
+    group.add("flies", (40.0, 1.0, 40.0), mass=80.0)
+    tall = CapsuleCollider(0.4, 3.6, offset=(0, 1.8, 0))
+    group.add("other", (40.0 + other[0], 0.0, 40.0 + other[1]), collider=tall, mass=800.0)
+    back, found = 39.5 - gap - thick, set()
+    ground.move(1, (back + 0.5 * thick, 2, 40))
+    group.update(1 / rate)
+    for _ in range(math.ceil((gap + 3.0) * rate / speed)):
+        back += speed / rate
+        ground.move(1, (back + 0.5 * thick, 2, 40), 1 / rate)
+        group.set_velocities([(flies[0], group["flies"].velocity.y, flies[1])], keys=["flies"])
+        group.walk(-3.0, 0.0, keys=["other"])
+        group.update(1 / rate)
+        found |= set(np.flatnonzero(group.positions[:, 0] < back).tolist())
+    return found
+
+
+@pytest.mark.parametrize(("rate", "speed"), [(60, 66.0), (20, 20.0), (30, 90.0)])
+@pytest.mark.parametrize("thick", [0.02, 0.2])
+def test_no_fast_wall_passes_who_is_between_it_and_another(rate, speed, thick):
+    for gap in (0.0, 0.4, 0.9):
+        for other in ((0.9, 0.0), (0.8, 0.4), (1.2, -0.3)):
+            assert passed_between(rate, speed, thick, gap, other, (0.0, 0.0)) == set()
+            assert passed_between(rate, speed, thick, gap, other, (speed, 0.5)) == set()
+
+
+def pushed_into_a_sweep(late):
+    """Return the place of a body, from the edge of a wall, that is pushed to where it sweeps by.
+
+    The wall goes 2 m along -z in an update, and is at the body after ``late`` of it.
+    """
+    ground = Ground([HeightMap(np.zeros((2, 2)), cell_size=80.0), TriangleMesh.box((12, 8, 0.1))])
+    group = CharacterGroup(ground, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), collide=True)
+    group.add("flies", (42.6, 1.0, 40.0), mass=80.0)
+    tall = CapsuleCollider(0.4, 3.6, offset=(0, 1.8, 0))
+    group.add("other", (43.4, 0.0, 40.0), collider=tall, mass=1e9)
+    ground.move(1, (36, 2, 40 + 2 * late))
+    group.update(1 / 20)
+    ground.move(1, (36, 2, 38 + 2 * late), 1 / 20)
+    group.walk(-14.0, 0.0, keys=["other"])
+    group.update(1 / 20)
+    return group.positions[0] - (42.0, 2.0, 38 + 2 * late)
+
+
+@pytest.mark.parametrize("late", [0.5, 0.8, 0.9])
+def test_no_wall_passes_who_is_pushed_into_its_way_in_the_air(late):
+    x, _, z = pushed_into_a_sweep(late)
+    assert x >= 0.4 - DEPTH or z < 0.0
 
 
 def wedged(slope, walking):

@@ -29,7 +29,7 @@ def test_walking_up_and_down_a_gully(rate, body, heading):
     assert gullies.press(case).speed == pytest.approx(3.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
 def test_gullies(count):
     assert not failing(count)
 

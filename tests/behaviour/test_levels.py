@@ -42,7 +42,7 @@ def corners(count):
     return failing((levels.corner(k) for k in range(count)), levels.is_cornered)
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
 def test_low_ledges_before_a_wall(count):
     assert not ledges(count)
 
@@ -69,12 +69,12 @@ def test_a_ball_between_a_ledge_and_a_rail(slant, rate):
     assert abs(found.slide - 1.0) < 0.02
 
 
-@pytest.mark.parametrize("count", [15, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [6, pytest.param(100, marks=pytest.mark.full)])
 def test_kerbs(count):
     assert not kerbs(count)
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(60, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [3, pytest.param(60, marks=pytest.mark.full)])
 def test_kerbs_that_bodies_walk_along(count):
     assert not grazing_kerbs(count)
 
@@ -100,7 +100,7 @@ def test_stairs_at_every_rate(up, count):
     assert not stairs(count, up=up)
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
 def test_corners(count):
     assert not corners(count)
 

@@ -69,7 +69,7 @@ def led_in(count):
     return {seed: f for seed, f in found.items() if f.lifted > 1e-3 or f.inside > 1e-3}
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [8, pytest.param(100, marks=pytest.mark.full)])
 def test_who_goes_into_the_side_of_a_map_is_stopped(count):
     assert not led_in(count)
 
@@ -87,7 +87,7 @@ def not_outside(count):
     }
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [4, pytest.param(100, marks=pytest.mark.full)])
 def test_who_moves_among_cliffs_stays_outside(count):
     assert not not_outside(count)
 

@@ -82,6 +82,12 @@ def test_a_ring_crosses_its_middle():
     assert found.through == 16
 
 
+@pytest.mark.parametrize(("rate", "seed"), [(30, 7), pytest.param(60, 2, marks=pytest.mark.full)])
+def test_five_who_cross_a_middle_do_not_wait_for_each_other(rate, seed):
+    found = passing.ring(5, rate, Draws(seed), seed, 0.1 * seed, seconds=6.0)
+    assert found.through == found.shifted == 5
+
+
 def test_two_streams_pass_each_other():
     found = passing.streams(3.0, 2, 5, 20, Draws(0), 0, seconds=15.0)
     assert passing.flows(found)

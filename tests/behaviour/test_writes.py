@@ -15,7 +15,7 @@ def failing(count):
     )
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [8, pytest.param(60, marks=pytest.mark.full)])
 def test_writes(count):
     assert failing(count) == ({}, {})
 

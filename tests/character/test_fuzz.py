@@ -8,6 +8,7 @@ from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 from tests.helpers import penetration
+from tests.helpers.examples import rest_is_full
 
 
 def random_story(seed, *, holes):
@@ -77,9 +78,7 @@ def random_story(seed, *, holes):
     return deepest
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(15), *(pytest.param(k, marks=pytest.mark.full) for k in range(15, 60))]
-)
+@pytest.mark.parametrize("seed", rest_is_full(range(60), 6))
 def test_random_bodies_on_random_ground(seed):
     assert random_story(seed, holes=False) <= 1e-3
     random_story(seed, holes=True)

@@ -101,7 +101,7 @@ def walk_twice(seed: int) -> int:
     return rests
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(195, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [15, pytest.param(195, marks=pytest.mark.full)])
 def test_saved_walks_equal_those_not_saved(count):
     assert sum(walk_twice(seed) for seed in range(count)) > 2.5 * count
 

@@ -54,6 +54,11 @@ def case(seed: int) -> None:
     game().play(np.random.default_rng(seed))
 
 
+def brief_case(seed: int) -> None:
+    """Play two seconds."""
+    game().play(np.random.default_rng(seed), frames=2 * EVERY)
+
+
 class Game:
     """Players all over the land, who walk, dig, go back and are put elsewhere."""
 
@@ -80,9 +85,9 @@ class Game:
         )
         return tp.TiledGround.open(tiles, missing="wait", edits=self.edits)
 
-    def play(self, rng: np.random.Generator) -> None:
+    def play(self, rng: np.random.Generator, frames: int = FRAMES) -> None:
         chores = self.dig, self.go_back, self.put_elsewhere, self.ask, self.compact, self.reopen
-        for frame in range(FRAMES):
+        for frame in range(frames):
             if frame % EVERY == 0:
                 self.steer(rng)
                 chores[rng.integers(len(chores))](rng)

@@ -151,7 +151,7 @@ def whole_cases(count: int) -> list[tuple[Array, Array, Array]]:
     return list(zip(np.hstack([ends.reshape(-1, 6), radii]), lowers, uppers, strict=True))
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(20_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [100, pytest.param(20_000, marks=pytest.mark.full)])
 def test_whole_numbers_touch_as_fractions_do(count):
     """Without a radius, and off a face, contact is exact to the last bit: also on an edge."""
     touched = 0

@@ -46,7 +46,7 @@ for number in range(COUNT):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("interruptions", [100, pytest.param(3_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("interruptions", [40, pytest.param(3_000, marks=pytest.mark.full)])
 def test_parts_are_there_or_not_after_an_interrupted_change(interruptions):
     run(_PARTS.replace("COUNT", str(interruptions)))
 
@@ -96,6 +96,6 @@ assert look() == before
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("interruptions", [40, pytest.param(10_000, marks=pytest.mark.full)])
 def test_an_interrupted_edit_is_made_on_all_maps_or_on_none_and_is_told(interruptions):
     run(_EDITS.replace("COUNT", str(interruptions)))

@@ -17,10 +17,12 @@ from terrain_physics import (
     Boxes,
     Capsule,
     Capsules,
+    CharacterMovement,
     Ground,
     HeightMap,
     Ray,
     Sphere,
+    SphereCollider,
     Surface,
     TiledGround,
     TriangleMesh,
@@ -37,6 +39,8 @@ each_ground = pytest.mark.parametrize("kind", GROUNDS)
 
 DOWN, BALL, WAY = Ray((1, 9, 1), (0, -1, 0)), Sphere((1, 0, 1), 1), (0, -1, 0)
 ROWS, BOX = [(1, 0, 1, 1)], AABB((0, 0, 0), (1, 1, 1))
+BODY = SphereCollider(1)
+HERO = CharacterMovement(HeightMap(np.zeros((2, 2))), BODY)
 INF, NAN, NO_TURN = math.inf, math.nan, [np.eye(3)]
 
 # How each question is asked rightly.
@@ -116,11 +120,17 @@ REFUSALS = [
     Refusal("contacts", ([*ROWS, (0, 0, 0, -1)],), ValueError, r"must be >= 0, got -1.0 in shapes"),
     Refusal("contacts", ([(0, 0, 0)],), ValueError, r"shapes must have shape \(n, 4\), got \(1, 3"),
     Refusal("contacts", ([(0, NAN, 0, 1)],), ValueError, "shapes must be finite"),
+    Refusal("contacts", (None,), TypeError, "shapes must be a Sphere, .* or rows .*, got None"),
+    Refusal("contacts", (BODY,), TypeError, r"its shape is what its transformed\(glm\.translate"),
+    Refusal("touches", (BODY,), TypeError, "got SphereCollider.*; its shape is what its transf"),
+    Refusal("contact_counts", ([BODY],), TypeError, "got SphereCollider.*; its shape is what its"),
+    Refusal("contacts", (HERO,), TypeError, r"its shape is collider\.transformed\("),
     Refusal("contacts", (BALL,), TypeError, "out must be a ContactBuffer, got ", {"out": True}),
     Refusal("contacts", (ROWS,), TypeError, "out must be a ContactBuffer, ", {"out": np.zeros(9)}),
     Refusal("contact_counts", ([(0,) * 7],), ValueError, r"are given as Capsules\(rows\)"),
     # Motions
     Refusal("sweep", (DOWN, WAY), TypeError, "shape must be a Sphere, Capsule, OBB or AABB"),
+    Refusal("sweep", (HERO, WAY), TypeError, r"its shape is collider\.transformed\("),
     Refusal("sweep", (BALL, (0, NAN, 0)), ValueError, r"motion\.y must be"),
     Refusal("sweep", (BALL,), TypeError, "motion must be three numbers, got None"),
     Refusal("sweep", (BALL,), TypeError, "direction must be three nu", {"max_distance": 5}),

@@ -26,7 +26,6 @@ from tests.helpers.examples import rest_is_full
 from tests.helpers.grounds import Questions, bits, everything, one_by_one
 
 Floats = NDArray[np.float64]
-FULL = pytest.mark.full
 ROWS, COLUMNS = 11, 7
 ONE_PATCH = 10**6
 COUNT = 40
@@ -108,7 +107,7 @@ def in_patches(monkeypatch: pytest.MonkeyPatch, cells: int, ground: Any) -> Any:
     return copy.deepcopy(ground)
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 80))])
+@pytest.mark.parametrize("seed", rest_is_full([4, 0, 1, 2, 3, *range(5, 80)], 4))
 def test_patches_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(seed)
     ground = drawn_ground(draw)
@@ -121,7 +120,7 @@ def test_patches_decide_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch) ->
         assert walks(cut, asked.centers[:6]) == walked
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=FULL) for k in range(6, 60))])
+@pytest.mark.parametrize("seed", rest_is_full(range(60), 3))
 def test_edits_make_patches_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(seed)
     ground = in_patches(monkeypatch, 2, drawn_ground(draw))

@@ -17,12 +17,12 @@ from terrain_physics import Boxes, Capsule, Capsules, Ground, HeightMap, Ray, Sp
 from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.examples import rest_is_full
 from tests.helpers.solid_grounds import Case
 from tests.oracles.map_solids import closest, faces_of, travel
 from tests.oracles.winding import winding_numbers
 
 Floats = NDArray[np.float64]
-FULL = pytest.mark.full
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,10 +103,10 @@ def edit(ground: Ground, draw: np.random.Generator, spare: HeightMap) -> None:
         ground.add(spare)
 
 
-LATER = sorted({*range(6, 60)} - {7, 14})  # there, the thickness of a map beside changes
+FIRST = 7, 14, 0, 1, 2  # in the first two, the thickness of a map beside changes
 
 
-@pytest.mark.parametrize("seed", [*range(6), 7, 14, *(pytest.param(k, marks=FULL) for k in LATER)])
+@pytest.mark.parametrize("seed", rest_is_full([*FIRST, *({*range(60)} - {*FIRST})], len(FIRST)))
 def test_sides_follow_all_that_changes(seed: int) -> None:
     draw = np.random.default_rng(seed)
     places = [(0, 0, 0), (4, 0, 0), (0, 0, 4), (4, 0, 4)]
@@ -275,7 +275,7 @@ def shapes_and_places(draw: np.random.Generator, centers: Floats) -> list[tuple[
     ]
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=FULL) for k in range(8, 60))])
+@pytest.mark.parametrize("seed", rest_is_full(range(60), 4))
 def test_who_overlaps_a_cell_has_a_contact(seed: int) -> None:
     """Also a box that leans over a corner: a side leads it up, and its center is behind the top."""
     draw, diagonal = np.random.default_rng(seed), ("a-c", "b-d")[seed % 2]

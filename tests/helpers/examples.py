@@ -14,7 +14,7 @@ _OF = 100
 def examples(count: int) -> settings:
     """Return settings of a test that tries this many examples in the tier `full`.
 
-    By default it tries a third of them, the same in every run. ``conftest.py`` has the profiles.
+    By default it tries a fifth of them, the same in every run. ``conftest.py`` has the profiles.
     """
     return settings(max_examples=times(count), deadline=None)
 

@@ -24,6 +24,12 @@ KINDS_OF_NAMES |= {one.__name__: SHAPE_KINDS[one.kind].name.upper() for one in g
 CLASSES = {one.__name__ for one in (*SHAPES, *get_args(Collider))}
 WORDS = {*_BY_NAME, *(kind.name for kind in SHAPE_KINDS)}
 
+# A file without any of this tells no kinds apart, and need not be parsed.
+_SUSPECT = re.compile(
+    rf"\b(?:{'|'.join(sorted(KINDS | KINDS_OF_NAMES.keys() | CLASSES))})\b"
+    rf"|['\"](?:{'|'.join(sorted(WORDS))})['\"]|KIND|\bkind == \d"
+)
+
 # Files of rows with a column `BOX`, the box around a part: they know no kinds.
 WITHOUT_KINDS = {
     "terrain_physics/_kernels/ground/movers.py",
@@ -124,7 +130,7 @@ def parts_of(name: str) -> frozenset[str]:
 def kinds_compared(file: Path) -> dict[str, set[str]]:
     """Return which kinds of shapes each function of a file compares something with."""
     found: dict[str, set[str]] = {}
-    for function in ast.walk(tree_of(file)):
+    for function in ast.walk(tree_of(file)) if _is_suspect(file) else ():
         if isinstance(function, ast.FunctionDef):
             kinds = {
                 KINDS_OF_NAMES[kind]
@@ -149,7 +155,11 @@ def names_in(node: ast.AST) -> set[str]:
 
 def tells_shapes_apart(file: Path) -> bool:
     """Return whether a file holds a table or a chain of the kinds of shapes."""
-    return any(_is_of_kinds(node) for node in ast.walk(tree_of(file)))
+    return _is_suspect(file) and any(_is_of_kinds(node) for node in ast.walk(tree_of(file)))
+
+
+def _is_suspect(file: Path) -> bool:
+    return _SUSPECT.search(file.read_text(encoding="utf-8")) is not None
 
 
 def _is_of_kinds(node: ast.AST) -> bool:

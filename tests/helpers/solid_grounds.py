@@ -3,8 +3,10 @@
 Cells of maps are closed boxes, see `tests.oracles.map_solids`; meshes are their own faces.
 """
 
+import copy
 import math
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -40,11 +42,15 @@ class Known(NamedTuple):
 
 
 class Case:
-    """A ground of a kind, drawn from a seed, and places and ways to ask about."""
+    """A ground of a kind, drawn from a seed, and places and ways to ask about.
+
+    Cases of the same kind and seed share the ground: ask it, and do not change it.
+    """
 
     def __init__(self, kind: str, seed: int) -> None:
-        self.draw = np.random.default_rng(seed)
-        self.ground, self.solids, self.skins, self.listed = KINDS[kind](self.draw)
+        known, drawn = _made(kind, seed)
+        self.draw = copy.deepcopy(drawn)
+        self.ground, self.solids, self.skins, self.listed = known
         self.faces = np.concatenate([*self.solids, self.skins])
         near = np.concatenate([corners.reshape(-1, 3) for corners in self.listed])
         self.low, self.high = near.min(axis=0) - 1.5, near.max(axis=0) + 1.5
@@ -93,6 +99,13 @@ class Case:
             key, own = part.part_of(triangle)
             part = part.parts[key]
         return not isinstance(part, TriangleMesh) and own >= 2 * math.prod(part.cell_count)
+
+
+@cache
+def _made(kind: str, seed: int) -> tuple[Known, Draw]:
+    """Return a ground, and where its draws have come to."""
+    draw = np.random.default_rng(seed)
+    return KINDS[kind](draw), draw
 
 
 Land = tuple[HeightMap, Any]

@@ -13,6 +13,7 @@ from terrain_physics._kernels.heightmap import grid
 from terrain_physics.heightmap.survey import survey
 from terrain_physics.lattice.tile import LatticeShape, LoadedTile
 from terrain_physics.tiles.loading.supply import _STAY
+from tests.helpers import forks
 
 SIDE = 64
 
@@ -137,7 +138,7 @@ def settle(land: TiledGround, frames: int = 1) -> None:
     """Let the thread read all that is wanted, and put it into the land."""
     for _ in range(frames):
         land.load_some(ms=1000, max_bytes=1 << 40)
-        end = time.monotonic() + 60
+        end = time.monotonic() + forks.HANG
         while land.is_loading:
             assert time.monotonic() < end
             time.sleep(0.0005)

@@ -27,10 +27,10 @@ def walk(ground, body, draws, low, high):
     rules = {0: {"friction": 0.5}}
     place = draws.uniform(low, high, 3)
     mover = tp.CharacterMovement(ground, body, position=place, material_rules=rules)
-    for frame in range(300):
-        if frame % 20 == 0:
+    for frame in range(120):
+        if frame % 10 == 0:
             mover.velocity = draws.uniform((-3, 0, -3), (3, 1, 3), 3)
-        if frame % 100 == 0:
+        if frame % 40 == 0:
             mover.position = draws.uniform(low, high, 3)
         mover.update(1 / 60)
     mover.constraint_planes(), mover.resize(mover.collider), mover.ground_report()

@@ -2,9 +2,11 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import terrain_physics
+from tests.helpers.recipes import tree_of
 
 KERNELS = Path(terrain_physics.__file__).parent / "_kernels"
 TYPES = (KERNELS / "types.py").read_text(encoding="utf-8")
@@ -14,13 +16,14 @@ OF_ADDRESSES = {"tile_of"}
 
 
 def trees():
-    return [ast.parse(file.read_text(encoding="utf-8")) for file in KERNELS.rglob("*.py")]
+    return [tree_of(file) for file in KERNELS.rglob("*.py")]
 
 
 def words(annotation):
     return set(re.findall(r"\w+", ast.unparse(annotation)))
 
 
+@cache
 def with_arrays():
     """Return the names of all types that are arrays, or tuples with some."""
     fields = {

@@ -28,7 +28,7 @@ def tell():
                 land, collider, seed=5, position=(6.3, 4, 8.1),
                 rotation=glm.quat(glm.vec3(0.4, 1, 0)),
             )
-            for frame in range(70):
+            for frame in range(40):
                 mover.velocity.x = 3.0 if frame % 20 < 10 else -2.0
                 mover.update(1 / 30)
             lines.append(mover.state_hash())

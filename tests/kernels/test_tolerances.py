@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from tests.helpers.recipes import tree_of
+
 KERNELS = Path(__file__).parents[2] / "terrain_physics" / "_kernels"
 TABLE = KERNELS / "tolerances.py"
 MODULE = "terrain_physics._kernels.tolerances"
@@ -30,7 +32,7 @@ BOUNDS = {
 def constants(file: Path) -> list[str]:
     """Return the constants that a module defines, without the underscore in front."""
     names: list[str] = []
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in tree_of(file).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         for target in targets:
             each = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -53,7 +55,9 @@ def readers() -> dict[str, set[str]]:
             reader = ".".join(file.relative_to(KERNELS).parent.parts)
         else:
             reader = ".".join(file.relative_to(KERNELS.parents[1]).with_suffix("").parts)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if MODULE not in file.read_text(encoding="utf-8"):
+            continue  # parsing takes longer
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.ImportFrom) and node.module == MODULE:
                 for alias in node.names:
                     found.setdefault(alias.name, set()).add(reader)

@@ -344,6 +344,18 @@ def test_a_ball_inside_is_pushed_out_through_the_nearest_faces():
     assert deepest.penetration.tolist() == [found.penetration[0].tolist()]
 
 
+@pytest.mark.parametrize("kind", ["map", "solid"])
+def test_what_is_all_inside_has_no_contact_but_is_contained(kind):
+    land = HeightMap(np.zeros((5, 5)), origin=(-2, 0, -2), thickness=2.0)
+    ground = land if kind == "map" else TriangleMesh.box((4, 2, 4), position=(0, -1, 0))
+    deep, at_the_top, at_the_bottom = (
+        len(ground.contacts([(0, y, 0, 0.4)])) for y in (-1, -0.4, -1.7)
+    )
+    assert ground.contains((0, -1, 0))
+    assert deep == 0 < at_the_top
+    assert (at_the_bottom > 0) == (kind == "solid")
+
+
 def test_rays_sweeps_and_closest_points_are_those_of_a_skin():
     solid = TriangleMesh(*bumpy_sphere(8), solid=True)
     skin = TriangleMesh(solid.vertices, solid.faces)

@@ -53,8 +53,8 @@ FAULTS = (
     Fault(
         "03_sat_axis_left_out_of_26_faces",
         "_kernels.geometry.obb_triangle",
-        "    for k in range(9):\n        if k < 3:\n            edge = subtract(b, a)\n",
-        "    for k in range(8):\n        if k < 3:\n            edge = subtract(b, a)\n",
+        "    for k in range(9):\n        edge = subtract(b, a) if k < 3 else",
+        "    for k in range(8):\n        edge = subtract(b, a) if k < 3 else",
         (f"{_BOX_CASES}::test_each_edge_of_the_triangle_against_each_of_the_box",),
     ),
     Fault(
@@ -144,11 +144,11 @@ FAULTS = (
         "    if not (two_sided or is_allowed):\n"
         "        count, _ = put_difference_faces(a, b, c, half, faces, np.inf)\n"
         "        direction, distance = _nearest_allowed(faces, count, front, slack)\n"
-        "    move = to_world(rotation, scale(direction, distance))\n",
+        "    move = turned(rotation, scale(direction, distance))\n",
         "    if not (two_sided or is_allowed) and front[1] > 0.5:\n"
         "        count, _ = put_difference_faces(a, b, c, half, faces, np.inf)\n"
         "        direction, distance = _nearest_allowed(faces, count, front, slack)\n"
-        "    move = to_world(rotation, scale(direction, distance))\n",
+        "    move = turned(rotation, scale(direction, distance))\n",
         (recorded("intersect_obb_triangle"),),
     ),
     # What tests of the tier `full` alone are about.
@@ -190,8 +190,8 @@ FAULTS = (
     Fault(
         "33_debt_is_never_paid",
         "_kernels.character.moving_base.squeeze",
-        "        free = _moved_until_blocked(scene, part, free, place)\n",
-        "        _moved_until_blocked(scene, part, free, place)\n",
+        "        free = moved_until_blocked(scene, part, free, place)\n",
+        "        moved_until_blocked(scene, part, free, place)\n",
         (recorded("behaviour doors"),),
     ),
     # Kinds of shapes.
@@ -594,7 +594,7 @@ FAULTS = (
     Fault(
         "walkability_boxes_never_slip",
         "_kernels.walkability.resting",
-        "    return _BALANCES if _least_upright(scene, deeper.contacts) < walkable else _STANDS\n",
+        "    return _BALANCES if steepest < walkable else _STANDS\n",
         "    return _STANDS\n",
         (f"{_SLIPS}[box-0-9-5]",),
     ),

@@ -110,4 +110,29 @@ FAULTS_OF_BODIES = (
         "    share = 0.0\n",
         ("tests/group/test_streams.py::test_left_is_the_mirror_of_right",),
     ),
+    Fault(
+        "who_is_ahead_stays_back_too",
+        "_kernels.crowd.preferred_velocities",
+        "            back = same * max(ahead, 0.0) * following_gap(agents, i, k)\n",
+        "            back = 0.5 * same * (1.0 + ahead) * following_gap(agents, i, k)\n",
+        (
+            "tests/behaviour/test_throngs.py::test_five_who_cross_a_middle_do_not_wait_for_each_other",
+        ),
+    ),
+    Fault(
+        "who_is_pressed_into_others_leaps_back",
+        "_kernels.character.steps.step_among_others",
+        "        if way[0] * way[0] + way[1] * way[1] > longest * longest:\n",
+        "        if False:\n",
+        ("tests/behaviour/test_doors.py::test_no_fast_wall_passes_who_is_between_it_and_another",),
+    ),
+    Fault(
+        "who_is_pushed_is_left_alone_by_its_own_fall",
+        "_kernels.character.update",
+        "    center, velocity = center_at(state, rules), _velocity_in_air(character, delta_time)\n",
+        "    center, velocity = center_at(state, rules), three_at(state, at.VELOCITY)\n",
+        (
+            "tests/behaviour/test_doors.py::test_no_wall_passes_who_is_pushed_into_its_way_in_the_air",
+        ),
+    ),
 )

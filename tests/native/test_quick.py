@@ -63,6 +63,10 @@ def with_a_wheel():
     return Ground([rough(), TriangleMesh.box((4, 1, 4))])
 
 
+def with_holes():
+    return HeightMap(np.eye(9), holes=np.eye(8, dtype=bool))
+
+
 def with_names():
     ground = Ground([rough()])
     ground.add(TriangleMesh.box((6, 4, 6)), name="crate")
@@ -103,7 +107,7 @@ ENTRIES = [
     (CharacterGroup, "update"),
     *((Ground, name) for name in ("move", "move_many")),
     (Surface, "raycast"),
-    *((Surface, name) for name in (*OF_POINTS, *OF_SHAPES, *OF_PLACES)),
+    *((Surface, name) for name in (*OF_POINTS, *OF_SHAPES, "sweep", *OF_PLACES)),
 ]
 
 
@@ -481,7 +485,13 @@ LANDS = {
         np.eye(9), materials=np.arange(64, dtype=np.uint8).reshape(8, 8)
     ),
     "names": lambda: HeightMap(np.eye(9), materials="ice", material_names=("mud", "ice")),
-    "holes": lambda: HeightMap(np.eye(9), holes=np.eye(8, dtype=bool)),
+    "holes": with_holes,
+    "painted holes": lambda: HeightMap(
+        np.eye(9),
+        holes=np.eye(8, dtype=bool),
+        materials=np.arange(64, dtype=np.uint8).reshape(8, 8),
+    ),
+    "thin": lambda: HeightMap(rough().heights, thickness=1.5),
     "endless": lambda: HeightMap(np.eye(9), border="extend"),
     "parts": with_parts,
     "mesh": lambda: TriangleMesh.box((64, 1, 64)),
@@ -748,10 +758,105 @@ def test_shapes_see_edits(question):
                 assert as_told(ask(shape)) == as_told(by_method(shape))
 
 
+@pytest.mark.parametrize("name", LANDS)
+def test_sweeps_have_the_same_bits(name):
+    land, draws = LANDS[name](), np.random.default_rng(9)
+    sweep, hits = by_python(land, "sweep"), 0
+    live = CharacterMovement(rough(), BODIES[0]).position
+    for number in range(60):
+        center, radius = draws.uniform(-2, 12, 3), float(draws.uniform(0, 2))
+        if number % 3 == 0:
+            center, radius = np.round(center), float(round(radius))
+        way = draws.uniform(-9, 9, 3)
+        if number % 4 == 0:
+            way[[0, 2]] = 0.0, -0.0
+        if number % 29 == 28:
+            way[:] = 0.0
+        live.x, live.y, live.z = way
+        forms: list[tuple[Any, dict[str, Any]]] = [
+            (tuple(way.tolist()), {}),
+            (tuple(map(int, way)), {}),
+            (glm.vec3(way), {}),
+            (live, {}),
+            (way, {}),
+            (tuple(way.tolist()), {"max_distance": float(draws.uniform(0, 9))}),
+            (glm.vec3(way), {"max_distance": 3}),
+            (tuple(way.tolist()), {"max_distance": -0.0}),
+            (tuple(way.tolist()), {"mask": 1}),
+            (tuple(way.tolist()), {"mask": 2, "max_distance": 5.0}),
+        ]
+        for shape, (motion, options) in itertools.product(shapes_at(center, radius, draws), forms):
+            found = outcome(land.sweep, shape, motion, **options)
+            assert found == outcome(sweep, shape, motion, **options), (shape, motion, options)
+            hits += found != "None" and not isinstance(found, tuple)
+    assert hits > 100
+
+
+@pytest.mark.parametrize(
+    "value", [*HOSTILE, 1e38, (0.0, 0.0, 0.0), (1e200, 1e200, 0.0), Sphere((1, 1, 1), 1)], ids=repr
+)
+def test_hostile_sweeps_have_the_same_effect(value):
+    land = rough()
+    sweep = by_python(land, "sweep")
+    ball, way = Sphere((30.0, 4.0, 30.0), 1.0), (0.5, -9.0, 0.1)
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        ((value, way), {}),
+        ((ball, value), {}),
+        ((ball, (0.1, value, 0.0)), {}),
+        ((ball, way), {"max_distance": value}),
+        ((ball, value), {"max_distance": 5.0}),
+        ((ball,), {"motion": value}),
+        ((ball,), {"direction": value, "max_distance": 5.0}),
+        ((ball, way), {"direction": value}),
+        ((ball, way), {"mask": value}),
+        ((ball, way, value), {}),
+        ((Grown((30.0, 4.0, 30.0), 1.0), way), {}),
+        ((Sphere((1e37, 1e37, 0.0), 1e37), way), {}),
+        ((ball, (1e37, 1e37, 0.0)), {}),
+        ((ball, (1e37, 0.0, 1e31)), {"max_distance": 1e37}),
+        ((), {"shape": ball, "motion": way}),
+        ((ball,), {}),
+        ((), {}),
+    ]
+    for given, options in calls:
+        assert outcome(land.sweep, *given, **options) == outcome(sweep, *given, **options)
+
+
+def test_sweeps_see_edits():
+    land = rough()
+    sweep, hits = by_python(land, "sweep"), set()
+    for edit in range(20):
+        land[20:24, 20:24] = float(edit)
+        if edit == 5:
+            land.materials[21, 21] = 3
+        if edit == 10:
+            land.thickness = 1.0
+        if edit == 15:
+            land.holes[21, 21] = True
+        for center, way in (((21.5, 40.0, 21.5), (0, -50, 0)), ((21.4, -30.0, 21.5), (0, 50, 0.5))):
+            for shape in shapes_at(np.array(center), 0.3, np.random.default_rng(edit)):
+                hit = repr(land.sweep(shape, way))
+                assert hit == repr(sweep(shape, way))
+                hits.add(hit)
+    assert len(hits) > 40
+
+
+def test_the_first_sweep_of_a_mesh_finds_how_it_is_connected():
+    quick, plain = (painted(()) for _ in range(2))
+    ball = Sphere((0.5, 9.0, 0.5), 0.5)
+    sweep = by_python(plain, "sweep")
+    assert quick.sweep(ball, (0, -9, 0)) == sweep(ball, (0, -9, 0))
+
+
 def test_questions_to_a_map_call_no_python():
     land, nothing = rough(), calls_of(lambda: None)
     shapes = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
+    holed, way = with_holes(), (0.0, -4.0, 0.5)
     questions = [
+        *(partial(own.sweep, shape, way) for own in (land, holed) for shape in shapes),
+        *(partial(holed.touches, shape) for shape in shapes),
+        partial(holed.raycast, (3.0, 9.0, 3.5), (0.0, -1.0, 0.1)),
+        *(partial(getattr(holed, name), (3.0, 1.0, 3.5)) for name in OF_POINTS),
         partial(land.raycast, (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)),
         *(partial(getattr(land, name), (30.0, 1.0, 30.0)) for name in OF_POINTS),
         *(partial(getattr(land, name), 30.0, 30.5) for name in OF_PLACES),
@@ -761,13 +866,20 @@ def test_questions_to_a_map_call_no_python():
     for question in questions:
         question()
         assert calls_of(question) <= nothing, question
+    for shape in shapes:  # materials are looked up by Python
+        assert calls_of(partial(holed.contacts, shape)) <= nothing + 12
 
 
-@pytest.mark.parametrize("name", ["closest_point", "contains", "signed_distance", "raycast"])
+@pytest.mark.parametrize("name", [*OF_POINTS, *OF_SHAPES, "raycast", "sweep"])
 def test_meshes_and_parts_are_asked_as_they_are_now(name):
+    ball = Sphere((0.5, 0.25, 0.5), 0.5)
     mesh = TriangleMesh.box((2, 2, 2), solid=True)
     ground = Ground([rough(), TriangleMesh.box((4, 1, 4), position=(30, 3, 30))])
-    given = ((0.5, 0.25, 0.5), (0.0, 1.0, 0.1)) if name == "raycast" else ((0.5, 0.25, 0.5),)
+    given: tuple[Any, ...] = ((0.5, 0.25, 0.5),)
+    if name == "raycast":
+        given = (0.5, 0.25, 0.5), (0.0, 1.0, 0.1)
+    elif name in {*OF_SHAPES, "sweep"}:
+        given = (ball, (0.0, 3.0, 0.1)) if name == "sweep" else (ball,)
     changes: list[tuple[Any, Any]] = [
         (mesh, lambda: mesh.refit(mesh.vertices * 1.5)),
         (mesh, lambda: mesh.refit(mesh.vertices + 9.0)),
@@ -779,11 +891,16 @@ def test_meshes_and_parts_are_asked_as_they_are_now(name):
     ]
     for thing, change in changes:
         for _ in range(2):
-            answers = outcome(getattr(thing, name), *given)
-            assert answers == outcome(by_python(thing, name), *given)
+            assert_same_answer(thing, name, given)
         change()
-        answers = outcome(getattr(thing, name), *given)
-        assert answers == outcome(by_python(thing, name), *given)
+        assert_same_answer(thing, name, given)
+
+
+def assert_same_answer(thing, name, given):
+    found, known = (ask(*given) for ask in (getattr(thing, name), by_python(thing, name)))
+    if name in OF_SHAPES:
+        found, known = as_told(found), as_told(known)
+    assert repr(found) == repr(known)
 
 
 def test_what_answers_a_ground_is_of_no_use_after_the_call(monkeypatch):
@@ -880,7 +997,7 @@ def test_locks_of_other_classes_are_taken_by_their_methods():
 def test_memory_stays_level():
     hero, _ = pair()
     asleep = CharacterMovement(rough(), BODIES[1], position=(30, 5, 30))
-    land = rough()
+    land, holed = rough(), HeightMap(rough().heights, holes=np.eye(64, dtype=bool))
 
     ball = Sphere((30.0, 1.0, 30.0), 1.0)
     others = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
@@ -896,6 +1013,10 @@ def test_memory_stays_level():
             land.contains((30.0, 1.0, 30.0))
             land.contacts(ball, keep="deepest")
             land.touches(ball)
+            holed.touches(ball)
+            holed.contacts(ball)
+            holed.sweep(others[frame % 5], (0.0, -4.0, 0.5))
+            land.sweep(ball, (0.0, 0.0, 1.0), max_distance=frame % 20)
             land.contacts(others[frame % 5])
             land.height_at(30.0, frame % 60)
             land.normal_at(30.0, 30.5)

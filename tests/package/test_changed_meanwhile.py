@@ -194,4 +194,4 @@ def test_a_write_in_between_is_refused_or_not_noticed(name):
     while line < passed:
         outcome, passed = _interrupted(call, arrays, line)
         assert outcome in {wanted, later, ""}, line
-        line += 5 - times(4)  # each line in the tier `full`, each third one by default
+        line += 5 - times(4)  # each line in the tier `full`, each fourth one by default

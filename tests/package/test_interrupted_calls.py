@@ -133,7 +133,7 @@ for _ in range(COUNT):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("interruptions", [300, pytest.param(10_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("interruptions", [100, pytest.param(10_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["contacts", "many contacts", "triangles", "triangles of a mesh"])
 def test_kernels_that_make_arrays_raise_what_a_handler_raised(name, interruptions):
     run(_ARRAYS.replace("COUNT", str(interruptions)).replace("NAME", name))

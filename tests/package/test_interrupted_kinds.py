@@ -320,7 +320,7 @@ at_last()
 """
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [40, pytest.param(10_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", _KINDS)
 def test_an_interrupted_call_was_made_or_was_not(kind, count):
     run(_PROGRAM.replace("KIND", _KINDS[kind]).replace("COUNT", str(count)))
@@ -330,4 +330,4 @@ def test_an_interrupted_call_was_made_or_was_not(kind, count):
 def test_so_it_is_where_a_thread_interrupts(kind):
     """As on Windows, which has no timers that send signals."""
     without = "import signal\nvars(signal).pop('setitimer', None)\n"
-    run(without + _PROGRAM.replace("KIND", _KINDS[kind]).replace("COUNT", "100"))
+    run(without + _PROGRAM.replace("KIND", _KINDS[kind]).replace("COUNT", "40"))

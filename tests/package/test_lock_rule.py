@@ -236,6 +236,6 @@ for number in range(COUNT):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("interruptions", [300, pytest.param(60_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("interruptions", [100, pytest.param(60_000, marks=pytest.mark.full)])
 def test_a_handler_that_raises_leaves_no_lock_held(interruptions):
     run(_INTERRUPTED.replace("COUNT", str(interruptions)))

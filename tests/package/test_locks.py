@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, TriangleMesh
-from tests.helpers.examples import rest_is_full
+from tests.helpers.examples import rest_is_full, times
 from tests.helpers.programs import run
 
 pytestmark = pytest.mark.alone
@@ -77,7 +77,7 @@ def _compiled() -> None:
 
 
 @needs_timers
-@pytest.mark.parametrize("answers", [300, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("answers", [100, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("handled", ["ask", "edit", "update"])
 def test_a_signal_handler_gets_an_answer(handled: str, answers: int) -> None:
     run(
@@ -120,13 +120,13 @@ sys.setswitchinterval(1e-5)
 thread = threading.Thread(target=work)
 thread.start()
 signal.setitimer(signal.ITIMER_REAL, 3e-4)
-while len(handled) < 500:
+while len(handled) < COUNT:
     one.height_at(3, 3)
     world.height_at(50, 3)
 signal.setitimer(signal.ITIMER_REAL, 0)
 over.set()
 thread.join()
-"""
+""".replace("COUNT", str(times(500)))
     )
 
 
@@ -144,7 +144,7 @@ def work(function):
 for function in (ask, edit, update):
     threading.Thread(target=work, args=(function,)).start()
 children = []
-for _ in range(100):
+for _ in range(COUNT):
     child = os.fork()
     if child == 0:
         signal.alarm(600)
@@ -154,8 +154,8 @@ for _ in range(100):
         os._exit(0)
     children.append(child)
 over.set()
-assert [os.waitpid(child, 0)[1] for child in children] == [0] * 100
-"""
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * COUNT
+""".replace("COUNT", str(times(200)))
     )
 
 
@@ -243,12 +243,12 @@ def test_what_is_read_is_of_one_moment() -> None:
     different: list[NDArray[Any]] = []
 
     def edit() -> None:
-        for k in range(300):
+        for k in range(times(500)):
             land[:] = float(k)
             land.materials = np.full(land.cell_count, k % 256)
 
     def read() -> None:
-        for _ in range(60):
+        for _ in range(times(100)):
             surface = land.to_mesh().vertices[:, 1]
             different.extend(map(np.unique, (land[:], np.array(land), land.materials[:], surface)))
 

@@ -232,10 +232,10 @@ def test_forked_children_have_a_pool_of_their_own() -> None:
     run(
         _SETUP
         + """
-busy = threading.Thread(target=lambda: [ask() for _ in range(200)])
+busy = threading.Thread(target=lambda: [ask() for _ in range(60)])
 busy.start()
 children = []
-for _ in range(20):
+for _ in range(8):
     child = os.fork()
     if child == 0:
         signal.alarm(600)
@@ -243,7 +243,7 @@ for _ in range(20):
         os._exit(0)
     children.append(child)
     ask()
-assert [os.waitpid(child, 0)[1] for child in children] == [0] * 20
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
 busy.join()
 """
     )
@@ -276,7 +276,7 @@ def test_the_pool_ends_with_python() -> None:
         + """
 import atexit
 atexit.register(ask)
-late = threading.Thread(target=lambda: [ask() for _ in range(100)])
+late = threading.Thread(target=lambda: [ask() for _ in range(20)])
 late.start()
 """,
         own=True,

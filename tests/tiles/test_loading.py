@@ -41,7 +41,7 @@ def opened(tiles: TilesOfArrays, missing: Any = "wait") -> TiledGround:
 
 def until(true: Any) -> None:
     """Wait until a function returns True."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + forks.HANG
     while not true():
         assert time.monotonic() < end
         time.sleep(0.0005)
@@ -224,7 +224,7 @@ def loader(most: int = 100) -> tuple[TileLoader, Reads]:
 
 
 def taken(loader: TileLoader, count: int) -> list[int]:
-    found, end = list[int](), time.monotonic() + 60
+    found, end = list[int](), time.monotonic() + forks.HANG
     while len(found) < count:
         assert time.monotonic() < end
         ready = loader.take()

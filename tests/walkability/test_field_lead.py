@@ -121,7 +121,7 @@ def test_what_it_has(door: HandMadeMap):
 
 def test_a_crowd_that_collides_goes_through_a_door_that_just_fits():
     narrow = with_door(1.05 * 0.8)
-    field, crowd = narrow.field((18, 10)), crowd_on(narrow, 60, collide=True)
+    field, crowd = narrow.field((18, 10)), crowd_on(narrow, 30, collide=True)
     for _ in range(60 * 60):
         field.lead(crowd)
         crowd.update(FRAME)

@@ -24,6 +24,8 @@ from terrain_physics.walkability.still_ground import reading_still
 from terrain_physics.walkability.walkers import walk
 from tests.helpers import walking_lands as lands
 from tests.helpers.drawn_grounds import AnyGround
+from tests.helpers.examples import rest_is_full
+from tests.helpers.pairwise import each_once
 
 CAPSULE = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
 BODIES: dict[str, Any] = {
@@ -108,8 +110,7 @@ def test_edges_are_as_any_body_walks_them(body: str) -> None:
     assert wrong == 0
 
 
-@pytest.mark.parametrize("body", BODIES)
-@pytest.mark.parametrize("land", LANDS)
+@pytest.mark.parametrize(("land", "body"), each_once(LANDS, BODIES))
 def test_a_character_stands_where_a_place_says(land: str, body: str) -> None:
     ground = LANDS[land]()
     paths = Walkability(ground, BODIES[body], **RULES)
@@ -205,7 +206,7 @@ class TestStraightWays:
             nearest = np.minimum(nearest, np.where(group.grounded, off, np.inf))
         return float(nearest.max())
 
-    @pytest.mark.parametrize("land", ["rough", "stairs", "doors", "holes"])
+    @pytest.mark.parametrize("land", rest_is_full(["stairs", "holes", "rough", "doors"], 2))
     def test_those_that_hold_are_walked_both_ways(self, land: str) -> None:
         ground = LANDS[land]()
         starts, ends, holds = self.ways(ground, 120)

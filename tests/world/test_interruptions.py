@@ -113,7 +113,7 @@ for _ in range(COUNT):
 """
 
 
-@pytest.mark.parametrize("count", [600, pytest.param(60_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [200, pytest.param(60_000, marks=pytest.mark.full)])
 def test_a_handler_that_raises_leaves_a_world_free(count):
     run(_INTERRUPTED.replace("COUNT", str(count)))
 
@@ -143,7 +143,7 @@ for number in range(COUNT):
 """
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [40, pytest.param(10_000, marks=pytest.mark.full)])
 def test_an_interrupted_restore_is_made_or_not(count):
     run(_RESTORED.replace("COUNT", str(count)))
 

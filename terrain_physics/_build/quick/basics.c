@@ -16,12 +16,16 @@ typedef PyObject *(*QuickCall)(Quick *quick, PyObject *arguments, PyObject *opti
 /* What a method returns for what its kernel found on a map, with these materials. */
 typedef PyObject *(*QuickAnswer)(Quick *quick, PyObject *found, PyObject *made_of);
 
+/* What arrays of a ground answer, which nobody edits meanwhile, to a question of some numbers. */
+typedef PyObject *(*QuickAsk)(Quick *quick, PyObject *arrays, const double *numbers, int count);
+
 /* What stands in for a method; classes hold it as long as the process lives. */
 struct Quick {
   PyObject head;
   PyObject *method; /* a function of Python, as which this one shows itself */
   PyObject *references; /* weak ones: `WeakMethod` makes them */
   QuickCall call;
+  QuickAsk ask; /* NULL: it is no question, or only to a map alone */
   QuickAnswer answer;
   PyObject *kept[32];
 };
@@ -89,13 +93,16 @@ enum { GROUND = COMMON, HELD, PARTS, MOVE, TOLERANCE, DVEC3, MAT4, DMAT4, OF_MOV
 enum { POSITION, VELOCITY, GROUND_VERSION, CONTACT_SIGNATURE, GROUND_KIND, GROUND_TRIANGLE,
        PLACES };
 #define OF_CHARACTERS (FIRST_PLACE + PLACES)
-enum { NAMING = COMMON, NO_NAMES, KERNEL, OF_ANY_QUESTION };
-enum { RAY = OF_ANY_QUESTION, NEW_HIT, MADE_OF, ALL_LAYERS, HIT, OF_TABLES };
+enum { NAMING = COMMON, NO_NAMES, KERNEL, MADE_OF, ALL_LAYERS, NEW_HIT, HIT, OF_ANY_QUESTION };
+enum { RAY = OF_ANY_QUESTION, OF_TABLES };
 enum { NO_NUMBER = OF_ANY_QUESTION, OF_PLACES };
-enum { BALL = OF_ANY_QUESTION, PILL, TURNED_BOX, ALIGNED_BOX, OF_OTHERS, KIND_OF_PILL,
-       KIND_OF_BOX, CONTACTS, INTS, FLOATS, MATERIAL, OF_SHAPES };
-enum { MAP_QUERIES, KEEPER, SOURCE, SOLID_MAP, BARE_AT, STORAGE, MAP_STORAGE, VERSION, LOCK, ARRAYS,
-       VIEWS, MATERIALS, OF_MAPS };
+enum { BALL = OF_ANY_QUESTION, PILL, TURNED_BOX, ALIGNED_BOX, KIND_OF_BALL, KIND_OF_PILL,
+       KIND_OF_BOX, OF_ANY_SHAPE };
+enum { OF_OTHERS = OF_ANY_SHAPE, OF_GROUNDS, MATERIALS_OF, CONTACTS, INTS, FLOATS, MATERIAL,
+       OF_SHAPES };
+enum { FIND_SKINS = OF_ANY_SHAPE, NO_SKINS, OF_SWEEPS };
+enum { MAP_QUERIES, KEEPER, SOURCE, SOLID_MAP, BARE_AT, KNOWN_AT, KNOWN, STORAGE, MAP_STORAGE, VERSION,
+       LOCK, ARRAYS, VIEWS, MATERIALS, OF_MAPS };
 static PyObject *MAP[OF_MAPS]; /* NULL as long as no map is loaded */
 enum { MESH_QUERIES, MESHES, MESH_STORAGE, SHOWN, MESH_TABLE, VIEW, MESH_VIEW, OF_MESHES };
 static PyObject *MESH[OF_MESHES]; /* the same of meshes */
@@ -160,20 +167,37 @@ static PyObject *storage_of(PyObject *queries) {
   return storage;
 }
 
-/* Whether a map, whose lock is held, is known to be all surface now. */
-static int is_bare(PyObject *queries, PyObject *storage) {
+/* Whether what is known of a map, whose lock is held, is of now: a slot tells its version. */
+static int is_of_now(PyObject *queries, PyObject *storage, int place) {
   PyObject *source = slot_of(MAP[SOURCE], queries);
-  PyObject *both[] = {source ? slot_of(MAP[BARE_AT], source) : NULL, slot_of(MAP[VERSION], storage)};
+  PyObject *both[] = {source ? slot_of(MAP[place], source) : NULL, slot_of(MAP[VERSION], storage)};
   Py_XDECREF(source);
   int are_equal = both[0] && both[1] && PyObject_RichCompareBool(both[0], both[1], Py_EQ) == 1;
   drop(both, 2);
   return are_equal;
 }
 
+/* Whether it is known to be all surface now. */
+static int is_bare(PyObject *queries, PyObject *storage) {
+  return is_of_now(queries, storage, BARE_AT);
+}
+
+/* The arrays of a map with sides, which were made of arrays of a surface; NULL: of others. */
+static PyObject *arrays_with_sides(PyObject *queries, PyObject *surface) {
+  PyObject *source = slot_of(MAP[SOURCE], queries), *arrays = NULL;
+  PyObject *known = source ? slot_of(MAP[KNOWN], source) : NULL;
+  if (known && ITEM(known, 0) == surface) arrays = Py_NewRef(ITEM(known, 2));
+  drop((PyObject *[]){source, known}, 2);
+  return arrays;
+}
+
 /* The arrays of a map, whose lock is held. */
 static PyObject *arrays_of(PyObject *queries, PyObject *storage) {
-  return is_bare(queries, storage) ? slot_of(MAP[ARRAYS], storage)
-                                   : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
+  PyObject *surface = slot_of(MAP[ARRAYS], storage), *arrays = NULL;
+  if (is_bare(queries, storage)) return surface;
+  if (is_of_now(queries, storage, KNOWN_AT)) arrays = arrays_with_sides(queries, surface);
+  Py_XDECREF(surface);
+  return arrays ? arrays : PyObject_GetAttr(queries, NAME[N_ground_arrays]);
 }
 
 /* The arrays of a mesh that is no part of a ground, if they are as it is now; NULL: others. */

@@ -3,26 +3,28 @@
 static const struct {
   const char *name;
   QuickCall call;
+  QuickAsk ask;
   QuickAnswer answer;
   Py_ssize_t kept;
   PyObject **shared; /* where it is kept for all, if it is no method */
-} ENTRIES[] = {{"walk", walk, NULL, OF_CHARACTERS, NULL},
-               {"update", update, NULL, OF_CHARACTERS, NULL},
-               {"update", update_group, NULL, OF_GROUPS, NULL},
-               {"raycast", ask_ray, as_ray_hit, OF_TABLES, NULL},
-               {"closest_point", ask_point, as_closest, OF_TABLES, NULL},
-               {"contains", ask_point, as_bool, OF_TABLES, NULL},
-               {"signed_distance", ask_point, as_found, OF_TABLES, NULL},
-               {"height_at", ask_place, as_found, OF_PLACES, NULL},
-               {"normal_at", ask_place, as_normal, OF_PLACES, NULL},
-               {"contacts", ask_contacts, as_contacts, OF_SHAPES, NULL},
-               {"touches", ask_touches, as_touching, OF_SHAPES, NULL},
-               {"move", move, NULL, OF_MOVES, NULL},
-               {"move_many", move_many, NULL, OF_MOVES, NULL},
-               {"maps", NULL, NULL, OF_MAPS, MAP},
-               {"meshes", NULL, NULL, OF_MESHES, MESH},
-               {"parts", NULL, NULL, 1, &ASKED},
-               {NULL, NULL, NULL, 0, NULL}};
+} ENTRIES[] = {{"walk", walk, NULL, NULL, OF_CHARACTERS, NULL},
+               {"update", update, NULL, NULL, OF_CHARACTERS, NULL},
+               {"update", update_group, NULL, NULL, OF_GROUPS, NULL},
+               {"raycast", ask_ray, ask_arrays, as_ray_hit, OF_TABLES, NULL},
+               {"closest_point", ask_point, ask_arrays, as_closest, OF_TABLES, NULL},
+               {"contains", ask_point, ask_arrays, as_bool, OF_TABLES, NULL},
+               {"signed_distance", ask_point, ask_arrays, as_found, OF_TABLES, NULL},
+               {"height_at", ask_place, NULL, as_found, OF_PLACES, NULL},
+               {"normal_at", ask_place, NULL, as_normal, OF_PLACES, NULL},
+               {"contacts", ask_contacts, contacts_in, as_contacts, OF_SHAPES, NULL},
+               {"touches", ask_touches, contacts_in, as_touching, OF_SHAPES, NULL},
+               {"sweep", ask_sweep, sweep_in, as_sweep_hit, OF_SWEEPS, NULL},
+               {"move", move, NULL, NULL, OF_MOVES, NULL},
+               {"move_many", move_many, NULL, NULL, OF_MOVES, NULL},
+               {"maps", NULL, NULL, NULL, OF_MAPS, MAP},
+               {"meshes", NULL, NULL, NULL, OF_MESHES, MESH},
+               {"parts", NULL, NULL, NULL, 1, &ASKED},
+               {NULL, NULL, NULL, NULL, 0, NULL}};
 
 /* Find what all entries have in common. */
 static int begin_entries(PyObject *const *kept) {
@@ -64,6 +66,7 @@ static PyObject *make_quick(PyObject *self, PyObject *arguments) {
   if (!made) return NULL;
   made->method = Py_NewRef(method);
   made->call = ENTRIES[i].call;
+  made->ask = ENTRIES[i].ask;
   made->answer = ENTRIES[i].answer;
   memcpy(made->kept, parts, count * sizeof(*parts));
   return (PyObject *)made;

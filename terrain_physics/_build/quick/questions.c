@@ -118,10 +118,11 @@ static PyObject *ask_arrays(Quick *quick, PyObject *arrays, const double *number
   return result;
 }
 
+/* Ask the arrays of a map alone, whose lock is held. */
 static PyObject *ask_table(Quick *quick, PyObject *queries, PyObject *storage,
                            const double *numbers, int count) {
   PyObject *arrays = arrays_of(queries, storage);
-  PyObject *result = ask_arrays(quick, arrays, numbers, count);
+  PyObject *result = quick->ask(quick, arrays, numbers, count);
   Py_XDECREF(arrays);
   return result;
 }
@@ -136,7 +137,7 @@ typedef struct {
 static PyObject *answer_asked(PyObject *self, PyObject *arrays) {
   const Asked *asked = PyCapsule_GetPointer(self, NULL);
   if (!asked) return NULL; /* the call has ended */
-  PyObject *result = ask_arrays(asked->quick, arrays, asked->numbers, asked->count);
+  PyObject *result = asked->quick->ask(asked->quick, arrays, asked->numbers, asked->count);
   return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
 }
 
@@ -160,7 +161,7 @@ static PyObject *ask_other(Quick *quick, PyObject *queries, const double *number
   if (!arrays && (PyObject *)Py_TYPE(queries) != ASKED) return NULL;
   PyObject *naming = PyObject_GetAttr(queries, NAME[N_naming]);
   if (naming && (KEPT(NO_NAMES) == Py_None || naming == KEPT(NO_NAMES)))
-    result = arrays ? ask_arrays(quick, arrays, numbers, count)
+    result = arrays ? quick->ask(quick, arrays, numbers, count)
                     : ask_parts(quick, queries, numbers, count);
   drop((PyObject *[]){naming, arrays}, 2);
   return result;
@@ -190,7 +191,7 @@ static PyObject *ask(Quick *quick, PyObject *surface, Question question, const d
   PyObject *storage = queries ? storage_of(queries) : NULL;
   if (storage)
     result = ask_map(quick, queries, storage, question, numbers, count);
-  else if (queries && question == ask_table)
+  else if (queries && quick->ask)
     result = ask_other(quick, queries, numbers, count);
   drop((PyObject *[]){queries, storage}, 2);
   return result;
@@ -313,15 +314,29 @@ static int shape_of(Quick *quick, PyObject *shape, double *row) {
   return count;
 }
 
-/* The contacts that a kernel found: of one shape, so whole numbers and floats are in two arrays. */
-static PyObject *as_contacts(Quick *quick, PyObject *found, PyObject *unused) {
-  (void)unused;
-  for (int i = 0; i < 2; i++)
-    PyArray_CLEARFLAGS((PyArrayObject *)ITEM(found, i), NPY_ARRAY_WRITEABLE);
+/* A row of numbers as kernels take it. */
+static PyObject *new_row(const double *numbers, npy_intp count) {
+  PyObject *row = PyArray_SimpleNew(1, &count, NPY_FLOAT64);
+  if (!row) return NULL;
+  memcpy(PyArray_DATA((PyArrayObject *)row), numbers, count * sizeof(*numbers));
+  PyArray_CLEARFLAGS((PyArrayObject *)row, NPY_ARRAY_WRITEABLE);
+  return row;
+}
+
+static PyObject *kind_of(Quick *quick, int count) {
+  return KEPT(count == OF_BALL ? KIND_OF_BALL : count == OF_CAPSULE ? KIND_OF_PILL : KIND_OF_BOX);
+}
+
+/* The contacts that a kernel found, of these materials: of one shape, so whole numbers and floats
+   are in two arrays. */
+static PyObject *as_contacts(Quick *quick, PyObject *found, PyObject *materials) {
+  PyObject *arrays[] = {ITEM(found, 0), ITEM(found, 1), materials};
+  for (int i = 0; i < (materials == Py_None ? 2 : 3); i++)
+    PyArray_CLEARFLAGS((PyArrayObject *)arrays[i], NPY_ARRAY_WRITEABLE);
   PyObject *made = PyType_GenericAlloc((PyTypeObject *)KEPT(CONTACTS), 0);
   if (made &&
-      (SET_SLOT(KEPT(INTS), made, ITEM(found, 0)) || SET_SLOT(KEPT(FLOATS), made, ITEM(found, 1)) ||
-       SET_SLOT(KEPT(MATERIAL), made, Py_None)))
+      (SET_SLOT(KEPT(INTS), made, arrays[0]) || SET_SLOT(KEPT(FLOATS), made, arrays[1]) ||
+       SET_SLOT(KEPT(MATERIAL), made, materials)))
     Py_CLEAR(made);
   return made;
 }
@@ -341,31 +356,45 @@ static int is_answer(PyObject *found) {
 /* What the kernel of other shapes finds. */
 static PyObject *find_contacts(Quick *quick, PyObject *storage, const double *row, int count,
                                PyObject *keeps_deepest) {
-  npy_intp length = count;
-  PyObject *views = slot_of(MAP[VIEWS], storage), *found = NULL;
-  PyObject *numbers = views ? PyArray_SimpleNew(1, &length, NPY_FLOAT64) : NULL;
-  if (numbers) {
-    memcpy(PyArray_DATA((PyArrayObject *)numbers), row, count * sizeof(*row));
-    PyArray_CLEARFLAGS((PyArrayObject *)numbers, NPY_ARRAY_WRITEABLE);
-    PyObject *values[] = {ITEM(views, 0), ITEM(views, 1), ITEM(views, 3),
-                          KEPT(count == OF_CAPSULE ? KIND_OF_PILL : KIND_OF_BOX), numbers,
-                          keeps_deepest};
+  PyObject *views = slot_of(MAP[VIEWS], storage), *numbers = new_row(row, count), *found = NULL;
+  if (views && numbers) {
+    PyObject *values[] = {ITEM(views, 0), ITEM(views, 1), ITEM(views, 3), kind_of(quick, count),
+                          numbers, keeps_deepest};
     found = call_kernel(KEPT(OF_OTHERS), values, 6);
   }
   drop((PyObject *[]){views, numbers}, 2);
   return found;
 }
 
-/* Ask the kernel of one shape, if the map is all surface and of one material. Behind the numbers of
-   the shape stands whether only the deepest is wanted. */
+/* Behind the numbers of a shape stands whether only the deepest is wanted. */
+#define DEEPEST (row[count] ? Py_True : Py_False)
+
+/* Ask for contacts with all that there is in arrays, unless they are too many for the kernel. */
+static PyObject *contacts_in(Quick *quick, PyObject *arrays, const double *row, int count) {
+  PyObject *table = table_of(quick, arrays), *numbers = table ? new_row(row, count) : NULL;
+  PyObject *found = NULL, *materials = NULL, *result = NULL;
+  if (numbers) {
+    PyObject *values[] = {table, KEPT(ALL_LAYERS), kind_of(quick, count), numbers, DEEPEST};
+    found = call_kernel(KEPT(OF_GROUNDS), values, 5);
+  }
+  if (found && PyArray_DIM((PyArrayObject *)ITEM(found, 0), 0))
+    materials = KEPT(MATERIALS_OF) == Py_None
+                    ? NONE
+                    : PyObject_CallFunctionObjArgs(KEPT(MATERIALS_OF), arrays, ITEM(found, 0), NULL);
+  if (materials) result = quick->answer(quick, found, materials);
+  drop((PyObject *[]){table, numbers, found, materials}, 4);
+  return result;
+}
+
+/* Ask the kernel of one shape, if the map is all surface and of one material. */
 static PyObject *ask_shape(Quick *quick, PyObject *queries, PyObject *storage, const double *row,
                            int count) {
+  if (!is_bare(queries, storage)) return ask_table(quick, queries, storage, row, count);
   PyObject *made_of = slot_of(MAP[MATERIALS], storage), *found = NULL, *result = NULL;
-  PyObject *deepest = row[count] ? Py_True : Py_False;
-  if (made_of == Py_None && is_bare(queries, storage))
-    found = count == OF_BALL ? ask_surface(quick, storage, row, count, deepest)
-                             : find_contacts(quick, storage, row, count, deepest);
-  if (is_answer(found)) result = quick->answer(quick, found, NULL);
+  if (made_of == Py_None)
+    found = count == OF_BALL ? ask_surface(quick, storage, row, count, DEEPEST)
+                             : find_contacts(quick, storage, row, count, DEEPEST);
+  if (is_answer(found)) result = quick->answer(quick, found, Py_None);
   drop((PyObject *[]){made_of, found}, 2);
   return result;
 }
@@ -394,4 +423,61 @@ static PyObject *ask_contacts(Quick *quick, PyObject *arguments, PyObject *optio
 /* touches(self, shape) */
 static PyObject *ask_touches(Quick *quick, PyObject *arguments, PyObject *options) {
   return options ? NULL : ask_one_shape(quick, arguments, 1);
+}
+
+/* ---- the sweep of one shape ---- */
+
+/* Of distance, fraction, point, normal and the rest; NaN: none. */
+static PyObject *as_sweep_hit(Quick *quick, PyObject *found, PyObject *made_of) {
+  if (isnan(PyFloat_AsDouble(ITEM(found, 0)))) return NONE;
+  PyObject *material = material_of(made_of, found);
+  PyObject *point = material ? VECTOR(2) : NULL, *normal = point ? VECTOR(3) : NULL;
+  return new_hit(quick, from_tuple(9, SHARED(1), SHARED(0), normal, point, SHARED(4), material, NONE,
+                                   NONE, Py_NewRef(Py_False)));
+}
+
+/* Have arrays know how their triangles are connected; of a surface alone there is nothing to do. */
+static int have_skins(Quick *quick, PyObject *arrays) {
+  PyObject *find = slot_of(KEPT(FIND_SKINS), arrays);
+  int is_done = find && (find == KEPT(NO_SKINS) || went_well(PyObject_CallNoArgs(find)));
+  Py_XDECREF(find);
+  return is_done;
+}
+
+/* Ask for the first touch; behind the numbers of the shape stand those of its motion. */
+static PyObject *sweep_in(Quick *quick, PyObject *arrays, const double *row, int count) {
+  enum { FIRST = 4, MOST = 7 };
+  PyObject *table = table_of(quick, arrays), *found = NULL, *result = NULL;
+  PyObject *made_of = table && have_skins(quick, arrays) ? slot_of(KEPT(MADE_OF), arrays) : NULL;
+  PyObject *numbers = made_of ? new_row(row, count) : NULL;
+  PyObject *values[MOST] = {table, KEPT(ALL_LAYERS), kind_of(quick, count), numbers};
+  int k = FIRST;
+  while (numbers && k < MOST && (values[k] = PyFloat_FromDouble(row[count + k - FIRST]))) k++;
+  if (k == MOST && (found = call_kernel(KEPT(KERNEL), values, MOST)))
+    result = quick->answer(quick, found, made_of);
+  drop(values + FIRST, k - FIRST);
+  drop((PyObject *[]){table, made_of, numbers, found}, 4);
+  return result;
+}
+
+/* Scale a motion to as many meters as options tell, unless there are none. */
+static int scale_motion(double *motion, PyObject *options) {
+  PyObject *reach = NULL;
+  double far;
+  if (!options) return 1;
+  if (PyDict_Size(options) == 1) reach = PyDict_GetItemWithError(options, NAME[N_max_distance]);
+  if (!reach || !number(reach, &far) || far < 0.0 || !unit(motion)) return 0;
+  for (int i = 0; i < 3; i++) motion[i] *= far;
+  return 1;
+}
+
+/* sweep(self, shape, motion), with max_distance */
+static PyObject *ask_sweep(Quick *quick, PyObject *arguments, PyObject *options) {
+  double row[OF_BOX + 3];
+  if (PyTuple_Size(arguments) != 3 || !is_surface(quick, arguments)) return NULL;
+  int count = shape_of(quick, ITEM(arguments, 1), row);
+  if (!count || !three_numbers(quick, ITEM(arguments, 2), row + count) ||
+      !scale_motion(row + count, options) || !is_near(row + count))
+    return NULL;
+  return ask(quick, ITEM(arguments, 0), ask_table, row, count);
 }

@@ -181,6 +181,17 @@ def _concerns_moving_parts(state: Floats, ground: GroundTable) -> bool:
     return has_movers(ground) or state[at.ON_MOVING_BASE] != 0.0 or is_squeezed
 
 
+@kernel(inline=True, no_refcount=True)
+def _velocity_in_air(character: _Character, delta_time: float) -> Vec3:
+    """Return the velocity with which a body in the air flies on, which others may have changed."""
+    velocity = three_at(character.state, at.VELOCITY)
+    if not is_pushed(character.crowd):
+        return velocity
+    center = center_at(character.state, character.rules)
+    others = Others(character.crowd, center, (0.0, 0.0, 0.0), False, delta_time)
+    return velocity_with_push(others, velocity[1])
+
+
 @kernel(inline=True)
 def _meet_parts(
     character: _Character,
@@ -194,8 +205,8 @@ def _meet_parts(
     Returns its moving base, and whether it was left alone.
     """
     state, rules, body = character.state, character.rules, scene.body
-    center = center_at(state, rules)
-    if is_left_alone(state, rules, body.half_extents, ground, delta_time):
+    center, velocity = center_at(state, rules), _velocity_in_air(character, delta_time)
+    if is_left_alone(state, rules, body.half_extents, ground, velocity, delta_time):
         spend(scene.work, STEP)
         return no_moving_base(state), True
     find_dropped(state, body, center, ground, scene.candidates, scene.work)
@@ -214,17 +225,14 @@ def _carry(
 
     For a body in the air this is the part that hit it.
     """
-    state, rules, crowd = character.state, character.rules, character.crowd
+    state, rules = character.state, character.rules
     is_put = is_teleported or state[at.MOVES_SEEN] < 0.0
     if state[at.MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
     body, center = scene.body, center_at(state, rules)
     moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
     ground = with_step_start(ground, center, float(state[at.MOVES_SEEN]))
-    velocity = three_at(state, at.VELOCITY)
-    if is_pushed(crowd):
-        others = Others(crowd, center, (0.0, 0.0, 0.0), False, delta_time)
-        velocity = velocity_with_push(others, velocity[1])
+    velocity = _velocity_in_air(character, delta_time)
     return carry_and_squeeze(state, rules, scene, ground, moving_base, velocity, delta_time, is_put)
 
 

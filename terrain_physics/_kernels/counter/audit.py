@@ -5,29 +5,18 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.math.rows import corners_in
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 
 @kernel
-def recount(
-    triangles: Floats,
-    spheres: Floats,
-    first: int,
-    last: int,
-    counts: Int64s,
-) -> None:
+def recount(triangles: Floats, spheres: Floats, first: int, last: int, counts: Int64s) -> None:
     """Add to counts (q,) the triangles first..last that each sphere touches, by brute force."""
     for row in range(len(spheres)):
         radius = float(spheres[row, 0])
         center = (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3]))
         for i in range(first, last):
-            counts[row] += touches(
-                (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
-                (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
-                (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
-                center,
-                radius,
-            )
+            counts[row] += touches(*corners_in(triangles, i), center, radius)
 
 
 @kernel(inline=True)

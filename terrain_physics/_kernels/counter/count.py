@@ -28,8 +28,11 @@ from terrain_physics._kernels.counter.sphere_groups import (
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, Float32, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.geometry.sphere_surface_bounds import TOUCHING, UNDECIDED, verdict
+from terrain_physics._kernels.math.rows import corners_in
 from terrain_physics._kernels.math.space_curve import ROW_BITS
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s, UInt64s
+
+Place = tuple[Float32, Float32, Float32]
 
 _ZERO: Float32 = np.float32(0.0)
 _ONE: Float32 = np.float32(1.0)
@@ -55,60 +58,47 @@ def _across(lower: Float32, upper: Float32, a: Float32, b: Float32) -> Float32:
 
 
 @kernel(inline=True, contract=True)
+def _gap_and_far(
+    boxes: Float32s, index: int, k: int, a: Place, b: Place
+) -> tuple[Float32, Float32]:
+    """Return the squares of the least and the greatest distance of a box from another, a..b."""
+    gap = (
+        _apart(boxes[index, 0, k], boxes[index, 3, k], a[0], b[0])
+        + _apart(boxes[index, 1, k], boxes[index, 4, k], a[1], b[1])
+        + _apart(boxes[index, 2, k], boxes[index, 5, k], a[2], b[2])
+    )
+    far = (
+        _across(boxes[index, 0, k], boxes[index, 3, k], a[0], b[0])
+        + _across(boxes[index, 1, k], boxes[index, 4, k], a[1], b[1])
+        + _across(boxes[index, 2, k], boxes[index, 5, k], a[2], b[2])
+    )
+    return gap, far
+
+
+@kernel(inline=True, contract=True)
 def _boxes_in_range(
-    boxes: Float32s,
-    index: int,
-    ax: Float32,
-    ay: Float32,
-    az: Float32,
-    bx: Float32,
-    by: Float32,
-    bz: Float32,
-    low: Float32,
-    high: Float32,
+    boxes: Float32s, index: int, a: Place, b: Place, low: Float32, high: Float32
 ) -> np.int32:
     """Return as bits which of sixteen boxes a sphere with its center within a..b may touch."""
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
-        gap = (
-            _apart(boxes[index, 0, k], boxes[index, 3, k], ax, bx)
-            + _apart(boxes[index, 1, k], boxes[index, 4, k], ay, by)
-            + _apart(boxes[index, 2, k], boxes[index, 5, k], az, bz)
-        )
-        far = (
-            _across(boxes[index, 0, k], boxes[index, 3, k], ax, bx)
-            + _across(boxes[index, 1, k], boxes[index, 4, k], ay, by)
-            + _across(boxes[index, 2, k], boxes[index, 5, k], az, bz)
-        )
+        gap, far = _gap_and_far(boxes, index, k, a, b)
         bits = np.int32(bits | (np.int32(1 << k) if (gap <= high) & (far >= low) else _NONE))
     return bits
 
 
 @kernel(inline=True, contract=True)
 def _spheres_in_range(
-    spheres: Float32s,
-    index: int,
-    boxes: Float32s,
-    row: int,
-    lane: int,
+    spheres: Float32s, index: int, boxes: Float32s, row: int, lane: int
 ) -> np.int32:
     """Return as bits which of sixteen spheres, or groups of spheres, may touch a box."""
-    ax, ay, az = boxes[row, 0, lane], boxes[row, 1, lane], boxes[row, 2, lane]
-    bx, by, bz = boxes[row, 3, lane], boxes[row, 4, lane], boxes[row, 5, lane]
+    a = (boxes[row, 0, lane], boxes[row, 1, lane], boxes[row, 2, lane])
+    b = (boxes[row, 3, lane], boxes[row, 4, lane], boxes[row, 5, lane])
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
-        gap = (
-            _apart(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
-            + _apart(spheres[index, 1, k], spheres[index, 4, k], ay, by)
-            + _apart(spheres[index, 2, k], spheres[index, 5, k], az, bz)
-        )
-        far = (
-            _across(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
-            + _across(spheres[index, 1, k], spheres[index, 4, k], ay, by)
-            + _across(spheres[index, 2, k], spheres[index, 5, k], az, bz)
-        )
+        gap, far = _gap_and_far(spheres, index, k, a, b)
         keep = (gap <= spheres[index, HIGH, k]) & (far >= spheres[index, LOW, k])
         bits = np.int32(bits | (np.int32(1 << k) if keep else _NONE))
     return bits
@@ -147,17 +137,9 @@ def count_chunks(
             found[k] = 0
         for upper in range(len(block_boxes)):
             blocks = _boxes_in_range(
-                block_boxes,
-                upper,
-                box[0],
-                box[1],
-                box[2],
-                box[3],
-                box[4],
-                box[5],
-                box[LOW],
-                box[HIGH],
-            )
+                block_boxes, upper, (box[0], box[1], box[2]), (box[3], box[4], box[5]),
+                box[LOW], box[HIGH],
+            )  # fmt: skip
             while blocks != 0:
                 lane = count_trailing_zeros(blocks)
                 blocks = np.int32(blocks & (blocks - 1))
@@ -200,17 +182,17 @@ def _count_sphere(
     ``unsure`` (16,). They are not decided here: for a call that is not inlined, numba would count
     references of every array for every sphere, which takes as long as everything else.
     """
-    x, y, z = groups[group, X, member], groups[group, Y, member], groups[group, Z, member]
+    center = (groups[group, X, member], groups[group, Y, member], groups[group, Z, member])
     low, high = groups[group, LOW, member], groups[group, HIGH, member]
     cutoff, band = groups[group, CUTOFF, member], groups[group, BAND, member]
     total = _NONE
-    in_range = _boxes_in_range(leaf_boxes, block, x, y, z, x, y, z, low, high)
+    in_range = _boxes_in_range(leaf_boxes, block, center, center, low, high)
     while in_range != 0:
         place = count_trailing_zeros(in_range)
         leaf = block * LANES + place
-        touched = _count_leaf(leaves, leaf, x, y, z, low, high, cutoff)
+        touched = _count_leaf(leaves, leaf, center, low, high, cutoff)
         if touched >= _OPEN:
-            touched = _count_leaf_closely(leaves, leaf, x, y, z, low, high, band)
+            touched = _count_leaf_closely(leaves, leaf, center, low, high, band)
             if touched >= _OPEN:
                 unsure[place] = touched // _OPEN
                 touched = np.int32((touched % _OPEN) + (_OPEN << place))
@@ -221,18 +203,11 @@ def _count_sphere(
 
 @kernel(inline=True, contract=True)
 def _count_leaf(
-    leaves: Float32s,
-    leaf: int,
-    x: Float32,
-    y: Float32,
-    z: Float32,
-    low: Float32,
-    high: Float32,
-    cutoff: Float32,
+    leaves: Float32s, leaf: int, center: Place, low: Float32, high: Float32, cutoff: Float32
 ) -> np.int32:
     """Return how many of sixteen triangles are touched; _OPEN or more if corners cannot tell."""
     prefer_wide_vectors()
-    touched, unsure = _NONE, _NONE
+    (x, y, z), touched, unsure = center, _NONE, _NONE
     for k in range(LANES):
         ux, uy, uz = leaves[leaf, 0, k] - x, leaves[leaf, 1, k] - y, leaves[leaf, 2, k] - z
         vx, vy, vz = leaves[leaf, 3, k] - x, leaves[leaf, 4, k] - y, leaves[leaf, 5, k] - z
@@ -255,14 +230,7 @@ def _count_leaf(
 
 @kernel(inline=True)
 def _count_leaf_closely(
-    leaves: Float32s,
-    leaf: int,
-    x: Float32,
-    y: Float32,
-    z: Float32,
-    low: Float32,
-    high: Float32,
-    band: Float32,
+    leaves: Float32s, leaf: int, center: Place, low: Float32, high: Float32, band: Float32
 ) -> np.int32:
     """Return how many of sixteen triangles are touched, plus bits, from _OPEN up, of the unsure.
 
@@ -270,7 +238,7 @@ def _count_leaf_closely(
     about each.
     """
     prefer_wide_vectors()
-    touched, unsure = _NONE, _NONE
+    (x, y, z), touched, unsure = center, _NONE, _NONE
     for k in range(LANES):
         a = (x - leaves[leaf, 0, k], y - leaves[leaf, 1, k], z - leaves[leaf, 2, k])
         b = (x - leaves[leaf, 3, k], y - leaves[leaf, 4, k], z - leaves[leaf, 5, k])
@@ -292,18 +260,12 @@ def _count_exactly(
     row: int,
 ) -> int:
     """Return how many of the ``unsure`` triangles are touched, in leaves with their bit set."""
-    total = 0
+    center, total = (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3])), 0
     for place in range(BLOCK):
         leaf, lane = place // LANES, place % LANES
         if (leaves >> leaf) & 1 == 0 or (int(unsure[leaf]) >> lane) & 1 == 0:
             continue
         i = order[block * BLOCK + place]
-        if i >= 0 and touches(
-            (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
-            (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
-            (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
-            (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3])),
-            float(spheres[row, 0]),
-        ):
+        if i >= 0 and touches(*corners_in(triangles, i), center, float(spheres[row, 0])):
             total += 1
     return total

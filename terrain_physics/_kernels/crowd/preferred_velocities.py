@@ -173,7 +173,7 @@ def find_preferred_velocities(
                 pair[ALLOWED_APPROACH], favor = _depenetration(gap, seconds), 0.0
             pair[OWN_INVERSE_MASS] = inverse_mass * (1.0 + favor)
             pair[OTHER_INVERSE_MASS] = _inverse_mass_meeting(agents, k) * (1.0 - favor)
-            back = 0.5 * same * (1.0 + ahead) * following_gap(agents, i, k)
+            back = same * max(ahead, 0.0) * following_gap(agents, i, k)
             aside_x, aside_z = aside_x + pair[WAY_ASIDE], aside_z + pair[WAY_ASIDE + 1]
             limit = common_base_displacement(agents, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:

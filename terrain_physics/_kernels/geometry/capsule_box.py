@@ -12,13 +12,13 @@ a box that moves. So a capsule whose ends coincide has the bits of a sphere in `
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import to_box, to_world
 from terrain_physics._kernels.geometry.solid_pairs import (
     APART,
     ON,
     move_through_nearest_face,
     push_from_core,
 )
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import PARALLEL_AXES_SINE, TIE_SHARE
 
@@ -171,7 +171,7 @@ def capsule_obb(
     a: Vec3, b: Vec3, radius: float, center: Vec3, half: Vec3, rotation: Mat3
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the capsule)."""
-    middle = to_box(rotation, subtract(center, a))
-    axis = to_box(rotation, subtract(b, a))
+    middle = turned_back(rotation, subtract(center, a))
+    axis = turned_back(rotation, subtract(b, a))
     touching, move = _box_capsule(subtract(middle, half), add(middle, half), axis, radius)
-    return touching, scale(to_world(rotation, move), -1.0)
+    return touching, scale(turned(rotation, move), -1.0)

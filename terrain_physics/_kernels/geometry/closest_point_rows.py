@@ -6,7 +6,7 @@ from terrain_physics._kernels.geometry.closest_point import (
     closest_on_triangle,
     triangle_normal,
 )
-from terrain_physics._kernels.math.rows import corner, row3, row_of
+from terrain_physics._kernels.math.rows import segment_at, triangle_at, vector_at
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -26,30 +26,21 @@ def point_to_segment(point: Vec3, a: Vec3, b: Vec3) -> Vec3:
     return add(closest_on_segment(subtract(a, point), subtract(b, point)), point)
 
 
+@kernel(inline=True)
+def _put(out: Floats, i: int, closest: Vec3) -> None:
+    for k in range(3):
+        out[i, k] = closest[k] + 0.0  # never -0
+
+
 @kernel
 def closest_on_triangle_rows(points: Floats, triangles: Floats, out: Floats) -> None:
     """Write closest points (n, 3) of triangles (n, 3, 3); both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        t = row_of(triangles, i)
-        closest = point_to_triangle(
-            row3(points, row_of(points, i)),
-            corner(triangles, t, 0),
-            corner(triangles, t, 1),
-            corner(triangles, t, 2),
-        )
-        for k in range(3):
-            out[i, k] = closest[k] + 0.0  # never -0
+        _put(out, i, point_to_triangle(vector_at(points, i), *triangle_at(triangles, i)))
 
 
 @kernel
 def closest_on_segment_rows(points: Floats, segments: Floats, out: Floats) -> None:
     """Write closest points (n, 3) of segments (n, 2, 3); both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        s = row_of(segments, i)
-        closest = point_to_segment(
-            row3(points, row_of(points, i)),
-            corner(segments, s, 0),
-            corner(segments, s, 1),
-        )
-        for k in range(3):
-            out[i, k] = closest[k] + 0.0  # never -0
+        _put(out, i, point_to_segment(vector_at(points, i), *segment_at(segments, i)))

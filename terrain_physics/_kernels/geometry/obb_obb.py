@@ -9,7 +9,7 @@ boxes with the same rotation give exact answers.
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import to_box, to_world
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import PARALLEL_AXES_SINE, TIE_SHARE
 
@@ -52,11 +52,11 @@ def obb_obb(
     parallel axes the problem is one of two rectangles, which the face normals decide; rotating a
     box by that angle moves no corner farther than that share of its size.
     """
-    away = to_box(rotation, subtract(center, other_center))
+    away = turned_back(rotation, subtract(center, other_center))
     m = other_rotation
-    x = to_box(rotation, (m[0], m[3], m[6]))
-    y = to_box(rotation, (m[1], m[4], m[7]))
-    z = to_box(rotation, (m[2], m[5], m[8]))
+    x = turned_back(rotation, (m[0], m[3], m[6]))
+    y = turned_back(rotation, (m[1], m[4], m[7]))
+    z = turned_back(rotation, (m[2], m[5], m[8]))
     slack = TIE_SHARE * (length(half) + length(other_half))
     best = (1.0, 0.0, 0.0)
     least = math.inf
@@ -85,4 +85,4 @@ def obb_obb(
         if overlap < least - slack:
             least = overlap
             best = scale(axis, (-1.0 if offset < -slack * size else 1.0) / size)
-    return True, to_world(rotation, scale(best, least))
+    return True, turned(rotation, scale(best, least))

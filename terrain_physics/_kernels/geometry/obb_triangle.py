@@ -18,6 +18,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, choose, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import FRONT_COSINE, PARALLEL_AXES_SINE, TIE_SHARE
 from terrain_physics._kernels.types import Floats
@@ -26,26 +27,6 @@ FACES = 26
 
 # Rows of scratch memory: all faces, a copy of the faces that matter, and one more.
 FACE_COUNT = 2 * FACES + 1
-
-
-@kernel(inline=True)
-def to_box(m: Mat3, v: Vec3) -> Vec3:
-    """Return a world vector in the frame of a box; its axes are the columns of ``m``."""
-    return (
-        m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
-        m[1] * v[0] + m[4] * v[1] + m[7] * v[2],
-        m[2] * v[0] + m[5] * v[1] + m[8] * v[2],
-    )
-
-
-@kernel(inline=True)
-def to_world(m: Mat3, v: Vec3) -> Vec3:
-    """Return a vector of the box's frame in the world."""
-    return (
-        m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
-        m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
-        m[6] * v[0] + m[7] * v[1] + m[8] * v[2],
-    )
 
 
 @kernel(inline=True)
@@ -85,14 +66,9 @@ def _put_faces(
 ) -> bool:
     """Write the faces of +axis and -axis; return whether one has the center outside by > margin."""
     forward, backward = box_face_distances(axis, a, b, c, half)
-    faces[count, 0] = axis[0]
-    faces[count, 1] = axis[1]
-    faces[count, 2] = axis[2]
-    faces[count, 3] = forward
-    faces[count + 1, 0] = -axis[0]
-    faces[count + 1, 1] = -axis[1]
-    faces[count + 1, 2] = -axis[2]
-    faces[count + 1, 3] = backward
+    for k in range(3):
+        faces[count, k], faces[count + 1, k] = axis[k], -axis[k]
+    faces[count, 3], faces[count + 1, 3] = forward, backward
     return forward < -margin or backward < -margin
 
 
@@ -119,12 +95,7 @@ def put_difference_faces(
             return -1, has_area
         count += 2
     for k in range(9):
-        if k < 3:
-            edge = subtract(b, a)
-        elif k < 6:
-            edge = subtract(c, b)
-        else:
-            edge = subtract(a, c)
+        edge = subtract(b, a) if k < 3 else subtract(c, b) if k < 6 else subtract(a, c)
         is_axis, axis = edge_axis(edge, k % 3)
         if not is_axis:
             continue
@@ -262,9 +233,9 @@ def obb_contact(
     faces: Floats,
 ) -> tuple[bool, Vec3, Vec3]:
     """Return (whether they touch, penetration of the box, its unit direction)."""
-    a = to_box(rotation, subtract(a, center))
-    b = to_box(rotation, subtract(b, center))
-    c = to_box(rotation, subtract(c, center))
+    a = turned_back(rotation, subtract(a, center))
+    b = turned_back(rotation, subtract(b, center))
+    c = turned_back(rotation, subtract(c, center))
     # The box's own axes first: most triangles near it are apart along one of them.
     for k in range(3):
         if max(a[k], b[k], c[k]) + half[k] < 0.0 or half[k] - min(a[k], b[k], c[k]) < 0.0:
@@ -275,8 +246,8 @@ def obb_contact(
     if not (two_sided or is_allowed):
         count, _ = put_difference_faces(a, b, c, half, faces, np.inf)
         direction, distance = _nearest_allowed(faces, count, front, slack)
-    move = to_world(rotation, scale(direction, distance))
-    return True, move, to_world(rotation, direction)
+    move = turned(rotation, scale(direction, distance))
+    return True, move, turned(rotation, direction)
 
 
 @kernel(noinline=True)

@@ -19,6 +19,16 @@ OUTSIDE, INSIDE, UNDECIDED = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 4096  # rows that stay in the nearest cache for the second pass
 
 
+_Numbers = tuple[float, float, float, float, float, float, float, float]
+
+
+@kernel(inline=True)
+def _row(points: Floats, a: Floats, b: Floats, c: Floats, i: int) -> _Numbers:
+    """Return x and y of a point, and of the corners of its triangle."""
+    px, py, ax, ay = float(points[i, 0]), float(points[i, 1]), float(a[i, 0]), float(a[i, 1])
+    return px, py, ax, ay, float(b[i, 0]), float(b[i, 1]), float(c[i, 0]), float(c[i, 1])
+
+
 @kernel(inline=True, contract=True)
 def _verdict(
     px: float, py: float, ax: float, ay: float, bx: float, by: float, cx: float, cy: float
@@ -127,17 +137,7 @@ def points_in_triangles(points: Floats, a: Floats, b: Floats, c: Floats, out: By
             continue
         for i in range(start, stop):
             if out[i] == UNDECIDED:
-                out[i] = _is_inside(
-                    float(points[i, 0]),
-                    float(points[i, 1]),
-                    float(a[i, 0]),
-                    float(a[i, 1]),
-                    float(b[i, 0]),
-                    float(b[i, 1]),
-                    float(c[i, 0]),
-                    float(c[i, 1]),
-                    terms,
-                )
+                out[i] = _is_inside(*_row(points, a, b, c, i), terms)
 
 
 @kernel(contract=True)
@@ -146,16 +146,7 @@ def _rows_quickly(points: Floats, a: Floats, b: Floats, c: Floats, out: Bytes) -
     prefer_wide_vectors()
     found = OUTSIDE
     for i in range(out.shape[0]):
-        verdict = _verdict(
-            float(points[i, 0]),
-            float(points[i, 1]),
-            float(a[i, 0]),
-            float(a[i, 1]),
-            float(b[i, 0]),
-            float(b[i, 1]),
-            float(c[i, 0]),
-            float(c[i, 1]),
-        )
+        verdict = _verdict(*_row(points, a, b, c, i))
         out[i] = verdict
         found = np.uint8(found | verdict)
     return bool(found >= UNDECIDED)

@@ -14,7 +14,14 @@ from terrain_physics._kernels.geometry.rays import (
     ray_sphere,
     ray_triangle,
 )
-from terrain_physics._kernels.math.rows import corner, matrix, row3, row_of
+from terrain_physics._kernels.math.rows import (
+    aabb_at,
+    capsule_at,
+    obb_at,
+    sphere_at,
+    triangle_at,
+    vector_at,
+)
 from terrain_physics._kernels.types import Floats
 
 
@@ -27,21 +34,16 @@ def _put(out: Floats, i: int, distance: float) -> None:
 def ray_triangle_rows(origins: Floats, directions: Floats, triangles: Floats, out: Floats) -> None:
     """Write distances to triangles (n, 3, 3)."""
     for i in range(out.shape[0]):
-        origin = row3(origins, row_of(origins, i))
-        direction = row3(directions, row_of(directions, i))
-        t = row_of(triangles, i)
-        a, b, c = corner(triangles, t, 0), corner(triangles, t, 1), corner(triangles, t, 2)
-        _put(out, i, ray_triangle(origin, direction, a, b, c))
+        origin, direction = vector_at(origins, i), vector_at(directions, i)
+        _put(out, i, ray_triangle(origin, direction, *triangle_at(triangles, i)))
 
 
 @kernel
 def ray_sphere_rows(origins: Floats, directions: Floats, spheres: Floats, out: Floats) -> None:
     """Write distances to spheres (n, 4)."""
     for i in range(out.shape[0]):
-        origin = row3(origins, row_of(origins, i))
-        direction = row3(directions, row_of(directions, i))
-        s = row_of(spheres, i)
-        _put(out, i, ray_sphere(origin, direction, row3(spheres, s), float(spheres[s, 3])))
+        origin, direction = vector_at(origins, i), vector_at(directions, i)
+        _put(out, i, ray_sphere(origin, direction, *sphere_at(spheres, i)))
 
 
 @kernel
@@ -50,10 +52,8 @@ def ray_aabb_rows(
 ) -> None:
     """Write distances to boxes between corners (n, 3)."""
     for i in range(out.shape[0]):
-        origin = row3(origins, row_of(origins, i))
-        direction = row3(directions, row_of(directions, i))
-        lower, upper = row3(lowers, row_of(lowers, i)), row3(uppers, row_of(uppers, i))
-        _put(out, i, ray_aabb(origin, direction, lower, upper))
+        origin, direction = vector_at(origins, i), vector_at(directions, i)
+        _put(out, i, ray_aabb(origin, direction, *aabb_at(lowers, uppers, i)))
 
 
 @kernel
@@ -67,21 +67,13 @@ def ray_obb_rows(
 ) -> None:
     """Write distances to boxes: centers and half extents (n, 3), rotations (n, 3, 3)."""
     for i in range(out.shape[0]):
-        origin = row3(origins, row_of(origins, i))
-        direction = row3(directions, row_of(directions, i))
-        center = row3(centers, row_of(centers, i))
-        half = row3(half_extents, row_of(half_extents, i))
-        axes = matrix(rotations, row_of(rotations, i))
-        _put(out, i, ray_obb(origin, direction, center, half, axes))
+        origin, direction = vector_at(origins, i), vector_at(directions, i)
+        _put(out, i, ray_obb(origin, direction, *obb_at(centers, half_extents, rotations, i)))
 
 
 @kernel
 def ray_capsule_rows(origins: Floats, directions: Floats, capsules: Floats, out: Floats) -> None:
     """Write distances to capsules (n, 7)."""
     for i in range(out.shape[0]):
-        origin = row3(origins, row_of(origins, i))
-        direction = row3(directions, row_of(directions, i))
-        c = row_of(capsules, i)
-        end = (float(capsules[c, 3]), float(capsules[c, 4]), float(capsules[c, 5]))
-        radius = float(capsules[c, 6])
-        _put(out, i, ray_capsule(origin, direction, row3(capsules, c), end, radius))
+        origin, direction = vector_at(origins, i), vector_at(directions, i)
+        _put(out, i, ray_capsule(origin, direction, *capsule_at(capsules, i)))

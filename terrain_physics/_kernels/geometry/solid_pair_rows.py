@@ -12,25 +12,22 @@ from terrain_physics._kernels.geometry.solid_pairs import (
     obb_sphere,
     sphere_sphere,
 )
-from terrain_physics._kernels.math.rows import corner, matrix, put_move, row3, row_of
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.rows import (
+    aabb_at,
+    capsule_at,
+    obb_at,
+    put_move,
+    sphere_at,
+    triangle_at,
+)
 from terrain_physics._kernels.types import Floats
-
-
-@kernel(inline=True)
-def _second_end(capsules: Floats, i: int) -> Vec3:
-    return (float(capsules[i, 3]), float(capsules[i, 4]), float(capsules[i, 5]))
 
 
 @kernel
 def sphere_sphere_rows(spheres: Floats, others: Floats, out: Floats) -> None:
     """Write penetrations (n, 3) of spheres x y z r."""
     for i in range(out.shape[0]):
-        s, t = row_of(spheres, i), row_of(others, i)
-        touching, move = sphere_sphere(
-            row3(spheres, s), float(spheres[s, 3]), row3(others, t), float(others[t, 3])
-        )
-        put_move(out, i, touching, move)
+        put_move(out, i, sphere_sphere(*sphere_at(spheres, i), *sphere_at(others, i)))
 
 
 @kernel
@@ -39,27 +36,15 @@ def aabb_aabb_rows(
 ) -> None:
     """Write penetrations (n, 3) of axis-aligned boxes."""
     for i in range(out.shape[0]):
-        touching, move = aabb_aabb(
-            row3(lowers, row_of(lowers, i)),
-            row3(uppers, row_of(uppers, i)),
-            row3(other_lowers, row_of(other_lowers, i)),
-            row3(other_uppers, row_of(other_uppers, i)),
-        )
-        put_move(out, i, touching, move)
+        other = aabb_at(other_lowers, other_uppers, i)
+        put_move(out, i, aabb_aabb(*aabb_at(lowers, uppers, i), *other))
 
 
 @kernel
 def aabb_sphere_rows(lowers: Floats, uppers: Floats, spheres: Floats, out: Floats) -> None:
     """Write penetrations (n, 3) of axis-aligned boxes, out of spheres x y z r."""
     for i in range(out.shape[0]):
-        s = row_of(spheres, i)
-        touching, move = aabb_sphere(
-            row3(lowers, row_of(lowers, i)),
-            row3(uppers, row_of(uppers, i)),
-            row3(spheres, s),
-            float(spheres[s, 3]),
-        )
-        put_move(out, i, touching, move)
+        put_move(out, i, aabb_sphere(*aabb_at(lowers, uppers, i), *sphere_at(spheres, i)))
 
 
 @kernel
@@ -68,15 +53,8 @@ def obb_sphere_rows(
 ) -> None:
     """Write penetrations (n, 3) of oriented boxes, out of spheres x y z r."""
     for i in range(out.shape[0]):
-        s = row_of(spheres, i)
-        touching, move = obb_sphere(
-            row3(centers, row_of(centers, i)),
-            row3(half_extents, row_of(half_extents, i)),
-            matrix(rotations, row_of(rotations, i)),
-            row3(spheres, s),
-            float(spheres[s, 3]),
-        )
-        put_move(out, i, touching, move)
+        box = obb_at(centers, half_extents, rotations, i)
+        put_move(out, i, obb_sphere(*box, *sphere_at(spheres, i)))
 
 
 @kernel
@@ -91,61 +69,30 @@ def obb_obb_rows(
 ) -> None:
     """Write penetrations (n, 3) of oriented boxes."""
     for i in range(out.shape[0]):
-        touching, move = obb_obb(
-            row3(centers, row_of(centers, i)),
-            row3(half_extents, row_of(half_extents, i)),
-            matrix(rotations, row_of(rotations, i)),
-            row3(other_centers, row_of(other_centers, i)),
-            row3(other_half_extents, row_of(other_half_extents, i)),
-            matrix(other_rotations, row_of(other_rotations, i)),
-        )
-        put_move(out, i, touching, move)
+        box = obb_at(centers, half_extents, rotations, i)
+        other = obb_at(other_centers, other_half_extents, other_rotations, i)
+        put_move(out, i, obb_obb(*box, *other))
 
 
 @kernel
 def capsule_sphere_rows(capsules: Floats, spheres: Floats, out: Floats) -> None:
     """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of spheres x y z r."""
     for i in range(out.shape[0]):
-        c, s = row_of(capsules, i), row_of(spheres, i)
-        touching, move = capsule_sphere(
-            row3(capsules, c),
-            _second_end(capsules, c),
-            float(capsules[c, 6]),
-            row3(spheres, s),
-            float(spheres[s, 3]),
-        )
-        put_move(out, i, touching, move)
+        put_move(out, i, capsule_sphere(*capsule_at(capsules, i), *sphere_at(spheres, i)))
 
 
 @kernel
 def capsule_capsule_rows(capsules: Floats, others: Floats, out: Floats) -> None:
     """Write penetrations (n, 3) of capsules ax ay az bx by bz r."""
     for i in range(out.shape[0]):
-        c, d = row_of(capsules, i), row_of(others, i)
-        touching, move = capsule_capsule(
-            row3(capsules, c),
-            _second_end(capsules, c),
-            float(capsules[c, 6]),
-            row3(others, d),
-            _second_end(others, d),
-            float(others[d, 6]),
-        )
-        put_move(out, i, touching, move)
+        put_move(out, i, capsule_capsule(*capsule_at(capsules, i), *capsule_at(others, i)))
 
 
 @kernel
 def capsule_aabb_rows(capsules: Floats, lowers: Floats, uppers: Floats, out: Floats) -> None:
     """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of axis-aligned boxes."""
     for i in range(out.shape[0]):
-        c = row_of(capsules, i)
-        touching, move = capsule_aabb(
-            row3(capsules, c),
-            _second_end(capsules, c),
-            float(capsules[c, 6]),
-            row3(lowers, row_of(lowers, i)),
-            row3(uppers, row_of(uppers, i)),
-        )
-        put_move(out, i, touching, move)
+        put_move(out, i, capsule_aabb(*capsule_at(capsules, i), *aabb_at(lowers, uppers, i)))
 
 
 @kernel
@@ -154,16 +101,8 @@ def capsule_obb_rows(
 ) -> None:
     """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of oriented boxes."""
     for i in range(out.shape[0]):
-        c = row_of(capsules, i)
-        touching, move = capsule_obb(
-            row3(capsules, c),
-            _second_end(capsules, c),
-            float(capsules[c, 6]),
-            row3(centers, row_of(centers, i)),
-            row3(half_extents, row_of(half_extents, i)),
-            matrix(rotations, row_of(rotations, i)),
-        )
-        put_move(out, i, touching, move)
+        box = obb_at(centers, half_extents, rotations, i)
+        put_move(out, i, capsule_obb(*capsule_at(capsules, i), *box))
 
 
 @kernel
@@ -172,14 +111,5 @@ def capsule_triangle_rows(
 ) -> None:
     """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of triangles."""
     for i in range(out.shape[0]):
-        c, t = row_of(capsules, i), row_of(triangles, i)
-        touching, move = capsule_triangle(
-            row3(capsules, c),
-            _second_end(capsules, c),
-            float(capsules[c, 6]),
-            corner(triangles, t, 0),
-            corner(triangles, t, 1),
-            corner(triangles, t, 2),
-            two_sided,
-        )
-        put_move(out, i, touching, move)
+        triangle = triangle_at(triangles, i)
+        put_move(out, i, capsule_triangle(*capsule_at(capsules, i), *triangle, two_sided))

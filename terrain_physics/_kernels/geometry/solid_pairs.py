@@ -14,8 +14,8 @@ from terrain_physics._kernels.geometry.closest_point import (
     closest_on_segment,
     direction_off_segment,
 )
-from terrain_physics._kernels.geometry.obb_triangle import to_box, to_world
 from terrain_physics._kernels.geometry.segments import direction_across, gap_between_segments
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE, TIE_SHARE
 
@@ -149,8 +149,8 @@ def obb_sphere(
     box_center: Vec3, half: Vec3, rotation: Mat3, center: Vec3, radius: float
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the box)."""
-    middle = to_box(rotation, subtract(box_center, center))
+    middle = turned_back(rotation, subtract(box_center, center))
     lower = subtract(middle, half)
     upper = (middle[0] + half[0], middle[1] + half[1], middle[2] + half[2])
     touching, move = _box_sphere(lower, upper, radius)
-    return touching, to_world(rotation, move)
+    return touching, turned(rotation, move)

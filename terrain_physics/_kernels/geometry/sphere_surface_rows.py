@@ -5,7 +5,7 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.math.double_double import at_most, difference, dot, multiply, two_sum
-from terrain_physics._kernels.math.rows import corner, row3, row_of
+from terrain_physics._kernels.math.rows import segment_at, sphere_at, triangle_at
 from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
 from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
 from terrain_physics._kernels.types import Bools, Floats
@@ -52,10 +52,7 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
 def touches_plane_rows(spheres: Floats, planes: Floats, out: Bools) -> None:
     """Write whether spheres (n, 4) touch planes (n, 2, 3); both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        s = row_of(spheres, i)
-        p = row_of(planes, i)
-        point, normal = corner(planes, p, 0), corner(planes, p, 1)
-        out[i] = touches_plane(point, normal, row3(spheres, s), float(spheres[s, 3]))
+        out[i] = touches_plane(*segment_at(planes, i), *sphere_at(spheres, i))
 
 
 @kernel
@@ -64,14 +61,5 @@ def touches_corners_rows(spheres: Floats, corners: Floats, out: Bools) -> None:
 
     Both inputs have n rows or one. A segment is a triangle with its last two corners equal.
     """
-    last = corners.shape[1] - 1
     for i in range(out.shape[0]):
-        s = row_of(spheres, i)
-        t = row_of(corners, i)
-        out[i] = touches(
-            corner(corners, t, 0),
-            corner(corners, t, 1),
-            corner(corners, t, last),
-            row3(spheres, s),
-            float(spheres[s, 3]),
-        )
+        out[i] = touches(*triangle_at(corners, i), *sphere_at(spheres, i))

@@ -14,10 +14,9 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     face_normal,
     put_difference_faces,
     tie_slack,
-    to_box,
-    to_world,
 )
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import (
     BEHIND_SHARE,
@@ -108,8 +107,8 @@ def sweep_obb(
     ``two_sided``, by the shortest move. If the intervals of several axes start together, the face
     normal is taken first, then the box's axes, then the cross products.
     """
-    a, b, c = to_box(rotation, a), to_box(rotation, b), to_box(rotation, c)
-    line = to_box(rotation, direction)
+    a, b, c = turned_back(rotation, a), turned_back(rotation, b), turned_back(rotation, c)
+    line = turned_back(rotation, direction)
     enter, leave, entered = -math.inf, distance, (0.0, 0.0, 0.0)
     has_area, normal = triangle_normal(a, b, c)
     ab, bc, ca = subtract(b, a), subtract(c, b), subtract(a, c)
@@ -131,11 +130,11 @@ def sweep_obb(
             return FREE
     if enter <= 0.0:
         travel, normal = _touch_at_start(half, line, a, b, c, two_sided, faces)
-        return travel, to_world(rotation, normal)
+        return travel, turned(rotation, normal)
     size = 1.0 / length(entered)
     if dot(entered, line) > 0.0:
         size = -size
-    return stopped(enter, direction, to_world(rotation, scale(entered, size)))
+    return stopped(enter, direction, turned(rotation, scale(entered, size)))
 
 
 @kernel
@@ -169,7 +168,7 @@ def touched_point(
         length(a), length(b), length(c)
     )
     for i in range(3):
-        corner = to_box(rotation, a if i == 0 else (b if i == 1 else c))
+        corner = turned_back(rotation, a if i == 0 else (b if i == 1 else c))
         for k in range(3):
             faces[i, k] = corner[k]
     first, count = 0, 3
@@ -177,16 +176,16 @@ def touched_point(
         count = _clip(faces, first, count, k // 2, 1.0 - 2.0 * (k % 2), half[k // 2] + margin)
         first = 13 - first
     if count == 0:  # by rounding: the corner of the box that is farthest against the normal
-        n = to_box(rotation, normal)
+        n = turned_back(rotation, normal)
         corner = (
             -half[0] if n[0] > 0.0 else half[0],
             -half[1] if n[1] > 0.0 else half[1],
             -half[2] if n[2] > 0.0 else half[2],
         )
-        return to_world(rotation, corner)
+        return turned(rotation, corner)
     x, y, z = 0.0, 0.0, 0.0
     for i in range(count):
         x += float(faces[first + i, 0])
         y += float(faces[first + i, 1])
         z += float(faces[first + i, 2])
-    return to_world(rotation, (x / count, y / count, z / count))
+    return turned(rotation, (x / count, y / count, z / count))

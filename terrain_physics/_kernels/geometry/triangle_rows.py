@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
-from terrain_physics._kernels.math.rows import corner, matrix, put_move, row3, row_of
+from terrain_physics._kernels.math.rows import obb_at, put_move, sphere_at, triangle_at
 from terrain_physics._kernels.types import Floats
 
 
@@ -13,17 +13,8 @@ from terrain_physics._kernels.types import Floats
 def sphere_triangle_rows(spheres: Floats, triangles: Floats, two_sided: bool, out: Floats) -> None:
     """Write penetrations (n, 3) of spheres and triangles; both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        s = row_of(spheres, i)
-        t = row_of(triangles, i)
-        touching, move = sphere_triangle(
-            row3(spheres, s),
-            float(spheres[s, 3]),
-            corner(triangles, t, 0),
-            corner(triangles, t, 1),
-            corner(triangles, t, 2),
-            two_sided,
-        )
-        put_move(out, i, touching, move)
+        found = sphere_triangle(*sphere_at(spheres, i), *triangle_at(triangles, i), two_sided)
+        put_move(out, i, found)
 
 
 @kernel
@@ -38,15 +29,5 @@ def obb_triangle_rows(
     """Write penetrations (n, 3) of boxes and triangles; every input has n rows or one."""
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for i in range(out.shape[0]):
-        t = row_of(triangles, i)
-        touching, move = obb_triangle(
-            row3(centers, row_of(centers, i)),
-            row3(half_extents, row_of(half_extents, i)),
-            matrix(rotations, row_of(rotations, i)),
-            corner(triangles, t, 0),
-            corner(triangles, t, 1),
-            corner(triangles, t, 2),
-            two_sided,
-            faces,
-        )
-        put_move(out, i, touching, move)
+        box, triangle = obb_at(centers, half_extents, rotations, i), triangle_at(triangles, i)
+        put_move(out, i, obb_triangle(*box, *triangle, two_sided, faces))

@@ -231,14 +231,9 @@ def triangles_cross(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tup
     if largest > _LARGEST or 0.0 < largest < _SMALLEST:
         power = max(min(-math.frexp(largest)[1], 1000), -1000)
         factor, back = math.ldexp(1.0, power), math.ldexp(1.0, -power)
-    kind, start, end = _share(
-        scale(a, factor),
-        scale(b, factor),
-        scale(c, factor),
-        scale(d, factor),
-        scale(e, factor),
-        scale(f, factor),
-    )
+    a, b, c = scale(a, factor), scale(b, factor), scale(c, factor)
+    d, e, f = scale(d, factor), scale(e, factor), scale(f, factor)
+    kind, start, end = _share(a, b, c, d, e, f)
     start, end = scale(start, back), scale(end, back)
     if _before(end, start):
         start, end = end, start

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
-from terrain_physics._kernels.math.rows import corner, row_of
+from terrain_physics._kernels.math.rows import triangle_at
 from terrain_physics._kernels.types import Bools, Floats
 
 
@@ -13,32 +13,14 @@ from terrain_physics._kernels.types import Bools, Floats
 def triangles_touch_rows(first: Floats, second: Floats, out: Bools) -> None:
     """Write whether triangles (n, 3, 3) touch (n,); both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        k = row_of(first, i)
-        m = row_of(second, i)
-        out[i] = triangles_touch(
-            corner(first, k, 0),
-            corner(first, k, 1),
-            corner(first, k, 2),
-            corner(second, m, 0),
-            corner(second, m, 1),
-            corner(second, m, 2),
-        )
+        out[i] = triangles_touch(*triangle_at(first, i), *triangle_at(second, i))
 
 
 @kernel
 def triangles_cross_rows(first: Floats, second: Floats, out: Floats) -> None:
     """Write the ends (n, 2, 3) of what triangles (n, 3, 3) share; NaN if it is not a segment."""
     for i in range(out.shape[0]):
-        k = row_of(first, i)
-        m = row_of(second, i)
-        kind, start, end = triangles_cross(
-            corner(first, k, 0),
-            corner(first, k, 1),
-            corner(first, k, 2),
-            corner(second, m, 0),
-            corner(second, m, 1),
-            corner(second, m, 2),
-        )
+        kind, start, end = triangles_cross(*triangle_at(first, i), *triangle_at(second, i))
         for axis in range(3):
             out[i, 0, axis] = start[axis] if kind == CROSSING else np.nan
             out[i, 1, axis] = end[axis] if kind == CROSSING else np.nan

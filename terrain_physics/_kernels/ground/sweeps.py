@@ -40,7 +40,7 @@ from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.heightmap.sweeps import first_touch
 from terrain_physics._kernels.math.rows import row3, row_of
-from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled
 from terrain_physics._kernels.mesh.part_tree import items_on_path, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, row_count, skin_at
 from terrain_physics._kernels.mesh.queries import Scratch, borrowed, keep_scratch, make_scratch
@@ -55,6 +55,8 @@ from terrain_physics._kernels.surface.shapes import (
 )
 from terrain_physics._kernels.surface.sweep import split_motion
 from terrain_physics._kernels.types import Floats, Int64s
+
+_ZERO = (0.0, 0.0, 0.0)
 
 
 class Moving(NamedTuple):
@@ -162,17 +164,62 @@ def _with_others(
     return hit
 
 
+@kernel(noinline=True, no_refcount=True)
+def _first_touch(
+    maps: Int64s, meshes: Parts, sides: Parts, moving: Moving, are_others: bool, scratch: Scratch
+) -> GroundHit:
+    """Return the first touch with maps and meshes."""
+    hit = no_hit(moving.length)
+    if moving.length > 0.0:
+        for row in range(len(maps)):
+            if maps[row, MAP_LAYERS] & meshes.tree.mask != 0:
+                hit = _with_surface(maps, row, moving, hit)
+        if are_others:
+            hit = _with_others(maps, meshes, sides, moving, hit, scratch)
+    return hit
+
+
+@kernel(inline=True)
+def _parts_of_path(hit: GroundHit, length: float) -> tuple[float, float]:
+    """Return how far a touch is, in meters and as a part of the path; NaN: there is none."""
+    if hit.rank == NOTHING:
+        return np.nan, np.nan
+    return hit.distance, min(hit.distance / length, 1.0)
+
+
 @kernel(inline=True)
 def _put(hit: GroundHit, length: float, index: int, numbers: Floats, whole: Int64s) -> None:
     """Write a touch, or that there is none."""
     count = whole.shape[1]
     whole[TRIANGLE, index], whole[PLACE, index] = hit.triangle, hit.row << ID_BITS | hit.cell
-    is_hit = hit.rank != NOTHING
-    numbers[index] = hit.distance if is_hit else np.nan
-    numbers[count + index] = min(hit.distance / length, 1.0) if is_hit else np.nan
+    numbers[index], numbers[count + index] = _parts_of_path(hit, length)
     for k in range(3):
         place = 2 * count + 3 * index + k
         numbers[place], numbers[place + 3 * count] = hit.point[k] + 0.0, hit.normal[k] + 0.0
+
+
+@kernel
+def sweep_one(
+    table: Int64s, mask: int, kind: int, shape: Floats, dx: float, dy: float, dz: float
+) -> tuple[float, float, Vec3, Vec3, int, int, int]:
+    """Return (distance, part of the path, point, normal, triangle, cell, row of the map) of one.
+
+    NaN: there is no touch. The cell of a mesh is its material.
+    """
+    tables, faces = borrow(table), np.empty((FACE_COUNT, 4), np.float64)
+    maps = maps_in(tables)
+    meshes, sides = parts_in(tables, MESHES, mask), parts_in(tables, SIDES, mask)
+    memory = make_scratch(more_of(meshes, sides))
+    center, body = body_at(kind, shape, 0)
+    length, direction = split_motion((dx, dy, dz))
+    moving = Moving(body, center, direction, length, borrow(faces))
+    are_others = has_others(maps, meshes, sides)
+    hit = _first_touch(maps, meshes, sides, moving, are_others, borrowed(memory))
+    keep(faces)
+    keep_scratch(memory)
+    distance, fraction = _parts_of_path(hit, length)
+    point, normal = add(hit.point, _ZERO), add(hit.normal, _ZERO)  # no negative zeros
+    return distance, fraction, point, normal, hit.triangle, hit.cell, hit.row
 
 
 @kernel
@@ -206,13 +253,8 @@ def sweep_rows(
         index = int(visits[visit])
         center, body = body_at(kind, shapes, step * index)
         length, direction = split_motion(row3(motions, row_of(motions, index)))
-        moving, hit = Moving(body, center, direction, length, borrow(faces)), no_hit(length)
-        if length > 0.0:
-            for row in range(len(maps)):
-                if maps[row, MAP_LAYERS] & mask != 0:
-                    hit = _with_surface(maps, row, moving, hit)
-            if are_others:
-                hit = _with_others(maps, meshes, sides, moving, hit, scratch)
+        moving = Moving(body, center, direction, length, borrow(faces))
+        hit = _first_touch(maps, meshes, sides, moving, are_others, scratch)
         _put(hit, length, index, numbers, whole)
     keep(faces)
     keep_scratch(memory)

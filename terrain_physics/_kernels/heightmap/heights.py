@@ -19,6 +19,7 @@ from terrain_physics._kernels.heightmap.grid import (
     HEIGHTS_AT,
     TURNED,
     TURNED_IF_ODD,
+    Grid,
     height,
     lined_up,
     normal,
@@ -48,31 +49,26 @@ def _rises_and_height(
 
 
 @kernel(inline=True)
+def _flips(grid: Grid) -> tuple[np.int32, np.int32]:
+    """Return 1 if all cells are flipped but for the table, and 1 if each second one is."""
+    base, alternate = grid.diagonal == DIAGONAL_BD, grid.diagonal == DIAGONAL_ALTERNATING
+    return np.int32(1 if base else 0), np.int32(1 if alternate else 0)
+
+
+@kernel(inline=True)
 def _cell_at(
-    heights: Float32s,
-    cells: Bytes,
-    x: float,
-    z: float,
-    columns: int,
-    rows: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    cell_x: float,
-    cell_z: float,
-    height_scale: float,
-    width: np.uint32,
-    table_width: np.uint32,
-    table_step: np.uint32,
-    base_flip: int,
-    alternate: int,
+    heights: Float32s, cells: Bytes, grid: Grid, x: float, z: float
 ) -> tuple[float, float, float, float, float, float, bool, bool, np.uint32]:
     """Return the cell at a point: the levels of a, b, c and d; the place in it; how it is split.
 
     Then whether the point is inside a cell of the map that has ground, and the cell's number.
     """
-    u, v = (x - x0) / cell_x, (z - z0) / cell_z
-    inside = (u >= 0.0) & (u < float(columns)) & (v >= 0.0) & (v < float(rows))
+    y0, height_scale = grid.y0, grid.height_scale
+    width = np.uint32(grid.columns + 1)
+    table_width = np.uint32(grid.columns if grid.has_table else 0)
+    table_step = np.uint32(1 if grid.has_table else 0)
+    u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
+    inside = (u >= 0.0) & (u < float(grid.columns)) & (v >= 0.0) & (v < float(grid.rows))
     u, v = (u if inside else 0.0), (v if inside else 0.0)
     column, row = np.uint32(np.int32(u)), np.uint32(np.int32(v))
     u, v = u - float(np.int32(column)), v - float(np.int32(row))
@@ -84,32 +80,21 @@ def _cell_at(
     b = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
     bits = np.int32(cells[np.uint32(row * table_width + column * table_step)])
     parity = np.int32((row + column) & np.uint32(1))
-    flip = np.int32(
-        np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
-    )
+    base, alternate = _flips(grid)
+    flip = np.int32(base ^ (parity & alternate) ^ (bits & np.int32(CELL_FLIPPED)))
     # NaN at a corner that the half does not touch is a hole too.
     whole = (a + b) + (c + d)
     good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
-    return a, b, c, d, u, v, flip != 0, good, np.uint32(row * np.uint32(columns) + column)
+    return a, b, c, d, u, v, flip != 0, good, np.uint32(row * np.uint32(grid.columns) + column)
 
 
 @kernel(noinline=True, noalias=True)
 def put_spans(
     heights: Float32s,
     cells: Bytes,
+    grid: Grid,
     xs: Floats,
     zs: Floats,
-    columns: int,
-    rows: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    cell_x: float,
-    cell_z: float,
-    height_scale: float,
-    is_table: bool,
-    base_flip: int,
-    alternate: int,
     across: Floats,
     along: Floats,
     levels: Floats,
@@ -122,14 +107,10 @@ def put_spans(
     ``cells`` begin with those of the map; a map without a table passes a table of one cell.
     """
     prefer_wide_vectors()
-    width = np.uint32(columns + 1)
-    table_width = np.uint32(columns if is_table else 0)
-    table_step = np.uint32(1 if is_table else 0)
     for k in range(marks.shape[0]):
         a, b, c, d, u, v, flipped, good, cell = _cell_at(
-            heights, cells, float(xs[k]), float(zs[k]), columns, rows, x0, y0, z0, cell_x, cell_z,
-            height_scale, width, table_width, table_step, base_flip, alternate,
-        )  # fmt: skip
+            heights, cells, grid, float(xs[k]), float(zs[k])
+        )
         across[k], along[k], levels[k], high = _rises_and_height(a, b, c, d, u, v, flipped)
         marks[k] = np.int32(0) if good else np.int32(1)
         triangles[k] = 2 * np.int64(cell) + (1 if high else 0)
@@ -147,24 +128,14 @@ def _within(place: float, start: float, size: float, count: int) -> tuple[bool, 
 
 @kernel(noinline=True, noalias=True)
 def _bits_in_tiles(
-    cells: Bytes,
-    table: Int64s,
-    xs: Floats,
-    zs: Floats,
-    columns: int,
-    rows: int,
-    x0: float,
-    z0: float,
-    cell_x: float,
-    cell_z: float,
-    bits: Int32s,
+    cells: Bytes, table: Int64s, grid: Grid, xs: Floats, zs: Floats, bits: Int32s
 ) -> None:
     """Write the bits of the cell at each point of a map in tiles."""
     prefer_wide_vectors()
     for k in range(bits.shape[0]):
-        _, column, _ = _within(float(xs[k]), x0, cell_x, columns)
-        _, row, _ = _within(float(zs[k]), z0, cell_z, rows)
-        at = tile_in(table, rows, row, column)
+        _, column, _ = _within(float(xs[k]), grid.x0, grid.cell_x, grid.columns)
+        _, row, _ = _within(float(zs[k]), grid.z0, grid.cell_z, grid.rows)
+        at = tile_in(table, grid.rows, row, column)
         place, _, _ = lined_up(table, at + CELLS_AT, row, column)
         turned = table[np.uint64(at + TURNED)] ^ (
             table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
@@ -176,18 +147,9 @@ def _bits_in_tiles(
 def _spans_in_tiles(
     heights: Float32s,
     table: Int64s,
+    grid: Grid,
     xs: Floats,
     zs: Floats,
-    columns: int,
-    rows: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    cell_x: float,
-    cell_z: float,
-    height_scale: float,
-    base_flip: int,
-    alternate: int,
     bits: Int32s,
     across: Floats,
     along: Floats,
@@ -196,10 +158,11 @@ def _spans_in_tiles(
 ) -> None:
     """Write the results of `put_spans` without triangles, for a map in tiles with these bits."""
     prefer_wide_vectors()
+    (base, alternate), y0, height_scale = _flips(grid), grid.y0, grid.height_scale
     for k in range(marks.shape[0]):
-        is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
-        is_along, row, v = _within(float(zs[k]), z0, cell_z, rows)
-        at = tile_in(table, rows, row, column)
+        is_across, column, u = _within(float(xs[k]), grid.x0, grid.cell_x, grid.columns)
+        is_along, row, v = _within(float(zs[k]), grid.z0, grid.cell_z, grid.rows)
+        at = tile_in(table, grid.rows, row, column)
         place, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
         d = y0 + height_scale * np.float64(heights[np.uint64(place)])
         c = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
@@ -207,7 +170,7 @@ def _spans_in_tiles(
         a = y0 + height_scale * np.float64(heights[np.uint64(place)])
         b = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
         parity = np.int32((row + column) & np.int64(1))
-        flip = np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ bits[k]
+        flip = base ^ (parity & alternate) ^ bits[k]
         across[k], along[k], levels[k], _ = _rises_and_height(
             a, b, c, d, u, v, np.int32(flip & np.int32(CELL_FLIPPED)) != 0
         )
@@ -245,9 +208,6 @@ def surface_at(
     """Write heights (n, 1), or normals (n, 3), at points [first, last) of n."""
     grid = unpack_grid(heights, cells, frame)
     samples = (grid.rows + 1) * (grid.columns + 1)
-    is_table = grid.has_table
-    base_flip = 1 if grid.diagonal == DIAGONAL_BD else 0
-    alternate = 1 if grid.diagonal == DIAGONAL_ALTERNATING else 0
     across = np.empty(CHUNK, dtype=np.float64)
     along = np.empty(CHUNK, dtype=np.float64)
     levels = np.empty(CHUNK, dtype=np.float64)
@@ -255,26 +215,14 @@ def surface_at(
     triangles = np.empty(CHUNK, dtype=np.int64)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
+        here, there, own = xs[begin : begin + count], zs[begin : begin + count], marks[:count]
         if grid.tiles != 0:
             table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
-            here, there = xs[begin : begin + count], zs[begin : begin + count]
-            if is_table:
-                _bits_in_tiles(
-                    cells, table, here, there, grid.columns, grid.rows, grid.x0, grid.z0,
-                    grid.cell_x, grid.cell_z, bits[:count],
-                )  # fmt: skip
-            _spans_in_tiles(
-                heights, table, here, there, grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
-                grid.cell_x, grid.cell_z, grid.height_scale, base_flip, alternate, bits,
-                across, along, levels, marks[:count],
-            )  # fmt: skip
+            if grid.has_table:
+                _bits_in_tiles(cells, table, grid, here, there, bits[:count])
+            _spans_in_tiles(heights, table, grid, here, there, bits, across, along, levels, own)
         elif samples <= MOST_SAMPLES:
-            put_spans(
-                heights, cells, xs[begin : begin + count], zs[begin : begin + count],
-                grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
-                grid.cell_x, grid.cell_z, grid.height_scale, is_table, base_flip, alternate,
-                across, along, levels, marks[:count], triangles,
-            )  # fmt: skip
+            put_spans(heights, cells, grid, here, there, across, along, levels, own, triangles)
         else:
             for k in range(count):
                 marks[k] = 1

@@ -24,9 +24,12 @@ from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import (
     is_deeper,
     nearest_cell,
     put_sphere_rows,
-    put_triangle,
 )
-from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import ROOM, corners_at
+from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
+    ROOM,
+    corners_at,
+    put_columns,
+)
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     corner_heights,
@@ -182,18 +185,15 @@ def _search_of_sphere(
         spheres[k], spheres[ROOM + k], spheres[2 * ROOM + k] = x, y, z
         spheres[3 * ROOM + k] = radius
         a, b, c = _corners(grid, halves, min(k, n - 1))
-        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+        put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
     moves, directions = rows[: 3 * MOST_HALVES], rows[3 * MOST_HALVES : 6 * MOST_HALVES]
     points = rows[6 * MOST_HALVES :]
     put_sphere_rows(spheres, corners, moves, directions, points, verdicts[:full])
     for k in range(n):
         if verdicts[k] == APART:
             continue
-        move, direction, point = (
-            row_vector(moves, 3 * k),
-            row_vector(directions, 3 * k),
-            row_vector(points, 3 * k),
-        )
+        move, direction = row_vector(moves, 3 * k), row_vector(directions, 3 * k)
+        point = row_vector(points, 3 * k)
         if verdicts[k] == IN_DOUBT:
             a, b, c = corners_at(corners, k)
             _, move, direction, off = sphere_at_origin(radius, a, b, c, False)

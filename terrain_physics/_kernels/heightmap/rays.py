@@ -60,7 +60,7 @@ from terrain_physics._kernels.heightmap.upright_rays import (
     can_be_looked_up,
     put_upright_hits,
 )
-from terrain_physics._kernels.math.rows import row3, row_of
+from terrain_physics._kernels.math.rows import row_of, vector_at
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
@@ -244,8 +244,7 @@ def map_hits(
         for start in range(begin, end, BATCH):
             stop = min(start + BATCH, end)
             for index in range(start, stop):
-                origin = row3(origins, row_of(origins, index))
-                direction = row3(directions, row_of(directions, index))
+                origin, direction = vector_at(origins, index), vector_at(directions, index)
                 limit = float(most[row_of(most, index)])
                 if _is_upright(direction):
                     if left[index - begin] != 0:
@@ -253,16 +252,15 @@ def map_hits(
                     continue
                 if fetches_blocks:
                     ahead = min(index + AHEAD, last - 1)
-                    towards = row3(directions, row_of(directions, ahead))
+                    towards = vector_at(directions, ahead)
                     if not _is_upright(towards):
-                        fetch_blocks(terrain, row3(origins, row_of(origins, ahead)), towards)
+                        fetch_blocks(terrain, vector_at(origins, ahead), towards)
                 path, stretch = approach(terrain, origin, direction, limit)
                 put_approach(approaches, index - start, path, stretch)
             for index in range(start, stop):
                 if left[index - begin] == 0:
                     continue
-                origin = row3(origins, row_of(origins, index))
-                direction = row3(directions, row_of(directions, index))
+                origin, direction = vector_at(origins, index), vector_at(directions, index)
                 limit = float(most[row_of(most, index)])
                 path, stretch = approach_at(approaches, index - start)
                 distance, point, normal, triangle, cell = _cast(

@@ -3,12 +3,8 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import DIAGONAL_ALTERNATING, DIAGONAL_BD, Grid
-from terrain_physics._kernels.heightmap.heights import (
-    MOST_SAMPLES,
-    put_spans,
-    slopes_to_normals,
-)
+from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.heightmap.heights import MOST_SAMPLES, put_spans, slopes_to_normals
 from terrain_physics._kernels.math.rows import row_of
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
 
@@ -54,12 +50,7 @@ def put_upright_hits(
     for k in range(count):
         origin = row_of(origins, first + k)
         xs[k], zs[k] = origins[origin, 0], origins[origin, 2]
-    put_spans(
-        grid.heights, grid.cells, xs, zs, grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
-        grid.cell_x, grid.cell_z, grid.height_scale, grid.has_table,
-        1 if grid.diagonal == DIAGONAL_BD else 0, 1 if grid.diagonal == DIAGONAL_ALTERNATING else 0,
-        across, along, levels, marks, triangles,
-    )  # fmt: skip
+    put_spans(grid.heights, grid.cells, grid, xs, zs, across, along, levels, marks, triangles)
     for k in range(count):
         index = first + k
         level, y = float(levels[k]), float(origins[row_of(origins, index), 1])

@@ -28,24 +28,71 @@ def corner(triangles: Floats, i: int, k: int) -> Vec3:
 
 
 @kernel(inline=True)
-def matrix(rotations: Floats, i: int) -> Mat3:
-    """Return matrix i row by row."""
+def corners_in(triangles: Floats, i: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of triangle i of rows (n, 9)."""
     return (
-        float(rotations[i, 0, 0]),
-        float(rotations[i, 0, 1]),
-        float(rotations[i, 0, 2]),
-        float(rotations[i, 1, 0]),
-        float(rotations[i, 1, 1]),
-        float(rotations[i, 1, 2]),
-        float(rotations[i, 2, 0]),
-        float(rotations[i, 2, 1]),
-        float(rotations[i, 2, 2]),
+        (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
+        (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
+        (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
     )
 
 
 @kernel(inline=True)
-def put_move(out: Floats, i: int, touching: bool, move: Vec3) -> None:
+def vector_at(vectors: Floats, i: int) -> Vec3:
+    """Return the vector of pair i."""
+    return row3(vectors, row_of(vectors, i))
+
+
+@kernel(inline=True)
+def segment_at(segments: Floats, i: int) -> tuple[Vec3, Vec3]:
+    """Return the first two vectors of pair i, such as the ends of a segment."""
+    row = row_of(segments, i)
+    return corner(segments, row, 0), corner(segments, row, 1)
+
+
+@kernel(inline=True)
+def triangle_at(triangles: Floats, i: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the triangle of pair i; of a segment the second end is the last corner, too."""
+    row = row_of(triangles, i)
+    last = corner(triangles, row, triangles.shape[1] - 1)
+    return corner(triangles, row, 0), corner(triangles, row, 1), last
+
+
+@kernel(inline=True)
+def sphere_at(spheres: Floats, i: int) -> tuple[Vec3, float]:
+    """Return center and radius of the sphere x y z r of pair i."""
+    row = row_of(spheres, i)
+    return row3(spheres, row), float(spheres[row, 3])
+
+
+@kernel(inline=True)
+def capsule_at(capsules: Floats, i: int) -> tuple[Vec3, Vec3, float]:
+    """Return the ends and the radius of the capsule ax ay az bx by bz r of pair i."""
+    row = row_of(capsules, i)
+    end = (float(capsules[row, 3]), float(capsules[row, 4]), float(capsules[row, 5]))
+    return row3(capsules, row), end, float(capsules[row, 6])
+
+
+@kernel(inline=True)
+def aabb_at(lowers: Floats, uppers: Floats, i: int) -> tuple[Vec3, Vec3]:
+    """Return the corners of the box of pair i."""
+    return vector_at(lowers, i), vector_at(uppers, i)
+
+
+@kernel(inline=True)
+def obb_at(
+    centers: Floats, half_extents: Floats, rotations: Floats, i: int
+) -> tuple[Vec3, Vec3, Mat3]:
+    """Return center, half extents and rotation, row by row, of the box of pair i."""
+    row = row_of(rotations, i)
+    x, y, z = corner(rotations, row, 0), corner(rotations, row, 1), corner(rotations, row, 2)
+    return vector_at(centers, i), vector_at(half_extents, i), (*x, *y, *z)
+
+
+@kernel(inline=True)
+def put_move(out: Floats, i: int, found: tuple[bool, Vec3]) -> None:
     """Write a penetration, NaN where the shapes are apart."""
+    touching, move = found
     for k in range(3):
         out[i, k] = move[k] if touching else np.nan
 

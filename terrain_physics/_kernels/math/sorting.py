@@ -1,7 +1,9 @@
-"""Sorting of parts of arrays, short and quick to compile."""
+"""Sorting of parts of arrays, and stacks that are sorted; short and quick to compile."""
+
+from typing import Any
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 
 @kernel
@@ -18,3 +20,16 @@ def sort_range(keys: Int64s, begin: int, end: int) -> None:
                 place -= gap
             keys[place] = key
         gap //= 3
+
+
+@kernel(inline=True)
+def push_sorted(
+    stack: Int32s | Int64s, entries: Float32s | Floats, base: int, top: int, node: int, entry: Any
+) -> int:
+    """Put a node on a stack; return its new top. Above ``base`` the least entry is on top."""
+    place = top
+    while place > base and entries[place - 1] < entry:
+        entries[place], stack[place] = entries[place - 1], stack[place - 1]
+        place -= 1
+    entries[place], stack[place] = entry, node
+    return top + 1

@@ -35,7 +35,7 @@ from terrain_physics._kernels.mesh.parts import (
     row_count,
     triangle_of,
 )
-from terrain_physics._kernels.mesh.tree import STACK, Float32, in_frame, lanes_in_box
+from terrain_physics._kernels.mesh.tree import STACK, Place, box_in_frame, lanes_in_box
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
     body_at,
@@ -62,23 +62,14 @@ _NUMBER, _WIDTH = 3 * _VECTORS, 3 * _ROW
 
 
 @kernel(inline=True)
-def _box_in_frame(
-    part: MeshPart, lower: Vec3, upper: Vec3
-) -> tuple[tuple[Float32, Float32, Float32], tuple[Float32, Float32, Float32]]:
+def _box_in_tree(part: MeshPart, lower: Vec3, upper: Vec3) -> tuple[Place, Place]:
     """Return (lower, upper) of the box around a shape in the mesh's frame, grown by the margin."""
-    lower, upper, (x, y, z), factor = box_in_tree(part, lower, upper)
+    lower, upper, middle, factor = box_in_tree(part, lower, upper)
+    x, y, z = middle
     far = max(abs(lower[0] - x), abs(lower[1] - y), abs(lower[2] - z))
     far = max(far, abs(upper[0] - x), abs(upper[1] - y), abs(upper[2] - z))
     margin = FRAME_MARGIN + FRAME_DISTANCE_MARGIN * far * factor
-    return (
-        in_frame(lower[0], x, factor, -margin),
-        in_frame(lower[1], y, factor, -margin),
-        in_frame(lower[2], z, factor, -margin),
-    ), (
-        in_frame(upper[0], x, factor, margin),
-        in_frame(upper[1], y, factor, margin),
-        in_frame(upper[2], z, factor, margin),
-    )
+    return box_in_frame(lower, upper, middle, factor, margin)
 
 
 @kernel(noinline=True)
@@ -132,7 +123,7 @@ def _find_contacts(
         for k in range(items_near(parts.tree, around[0], around[1], borrow(nodes), borrow(near))):
             part, begin_of_part = part_at(parts.rows, int(near[k])), count
             order, boxes, children = part.order, part.boxes, part.children
-            low, high = _box_in_frame(part, lower, upper)
+            low, high = _box_in_tree(part, lower, upper)
             is_inside = (
                 part.facing != SKIN
                 and part.facing != SIDE
@@ -144,7 +135,7 @@ def _find_contacts(
                 height -= 1
                 node = int(stack[height])
                 child = int(children[node])
-                bits = lanes_in_box(boxes, node, low[0], low[1], low[2], high[0], high[1], high[2])
+                bits = lanes_in_box(boxes, node, low, high)
                 while bits != 0:
                     lane = count_trailing_zeros(bits)
                     bits = np.int32(bits & (bits - 1))

@@ -28,7 +28,7 @@ from terrain_physics._kernels.mesh.queries import (
     Scratch,
     nearest_slot,
 )
-from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
+from terrain_physics._kernels.mesh.tree import box_in_frame, box_overlaps, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Int32s
 
@@ -101,19 +101,14 @@ def place_in(part: MeshPart, place: Vec3, stack: Int32s) -> int:
         return OUTSIDE
     above = (place[0], upper[1] if is_solid(part) else place[1], place[2])
     low, high, middle, factor = box_in_tree(part, place, above)
-    x0 = in_frame(low[0], middle[0], factor, -BOX_ROUNDING)
-    y0 = in_frame(low[1], middle[1], factor, -BOX_ROUNDING)
-    z0 = in_frame(low[2], middle[2], factor, -BOX_ROUNDING)
-    x1 = in_frame(high[0], middle[0], factor, BOX_ROUNDING)
-    y1 = in_frame(high[1], middle[1], factor, BOX_ROUNDING)
-    z1 = in_frame(high[2], middle[2], factor, BOX_ROUNDING)
+    lowest, highest = box_in_frame(low, high, middle, factor, BOX_ROUNDING)
     stack[0] = len(children) - 1
     height, winding = 1, 0
     while height > 0:
         height -= 1
         node = int(stack[height])
         child = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        bits = lanes_in_box(boxes, node, lowest, highest)
         while bits != 0:
             lane = count_trailing_zeros(bits)
             bits = np.int32(bits & (bits - 1))

@@ -5,7 +5,7 @@ the exact test of two triangles decides each.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_touch
 from terrain_physics._kernels.math.orientation import line_side, plane_side
+from terrain_physics._kernels.math.rows import corners_in, row3
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.tree import LANES, Float32, Mesh, corner, lanes_in_box
+from terrain_physics._kernels.mesh.tree import LANES, Mesh, Place, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
-Box = tuple[Float32, Float32, Float32, Float32, Float32, Float32]  # lower x y z, upper x y z
+Box = tuple[Place, Place]  # the lower and the upper corner
 Face = tuple[int, int, int]  # three vertices
 Run = Callable[[Callable[[int, int], Any], int, float], list[Any]]
 
@@ -34,45 +35,44 @@ _ROOM = 1 << 14
 _STACK = 16 * LANES * LANES
 
 
+class Trees(NamedTuple):
+    """The trees of two meshes, and how boxes are brought from one to the other."""
+
+    boxes: Float32s
+    children: Int32s
+    others: Float32s
+    other_children: Int32s
+    places: Floats  # (2, 5): to the first mesh's frame, and back; see `_places`
+    same: bool  # they are one mesh
+
+
 @kernel(inline=True)
-def _side(value: Float32, ratio: float, shift: float, margin: float) -> Float32:
-    """Return one side of a box of one mesh in the frame of the other, limited to -2..2."""
-    return np.float32(min(max(float(value) * ratio + shift + margin, -2.0), 2.0))
+def _moved(corner: Place, ratio: float, shift: Vec3, margin: float) -> Place:
+    """Return the corner of a box of one mesh in the frame of the other, limited to -2..2."""
+    x = min(max(float(corner[0]) * ratio + shift[0] + margin, -2.0), 2.0)
+    y = min(max(float(corner[1]) * ratio + shift[1] + margin, -2.0), 2.0)
+    z = min(max(float(corner[2]) * ratio + shift[2] + margin, -2.0), 2.0)
+    return np.float32(x), np.float32(y), np.float32(z)
 
 
 @kernel(inline=True)
 def _overlapping_lanes(boxes: Float32s, node: int, box: Box, places: Floats, k: int) -> np.int32:
     """Return bits: which of sixteen boxes of one mesh overlap a box of the other."""
-    ratio, margin = float(places[k, 3]), float(places[k, 4])
-    x, y, z = float(places[k, 0]), float(places[k, 1]), float(places[k, 2])
-    return lanes_in_box(
-        boxes,
-        node,
-        _side(box[0], ratio, x, -margin),
-        _side(box[1], ratio, y, -margin),
-        _side(box[2], ratio, z, -margin),
-        _side(box[3], ratio, x, margin),
-        _side(box[4], ratio, y, margin),
-        _side(box[5], ratio, z, margin),
-    )
+    shift, ratio, margin = row3(places, k), float(places[k, 3]), float(places[k, 4])
+    lower, upper = _moved(box[0], ratio, shift, -margin), _moved(box[1], ratio, shift, margin)
+    return lanes_in_box(boxes, node, lower, upper)
 
 
 @kernel(inline=True)
 def _lane_box(boxes: Float32s, node: int, lane: int) -> Box:
-    return (
-        boxes[node, 0, lane],
-        boxes[node, 1, lane],
-        boxes[node, 2, lane],
-        boxes[node, 3, lane],
-        boxes[node, 4, lane],
-        boxes[node, 5, lane],
-    )
+    lower = (boxes[node, 0, lane], boxes[node, 1, lane], boxes[node, 2, lane])
+    return lower, (boxes[node, 3, lane], boxes[node, 4, lane], boxes[node, 5, lane])
 
 
 @kernel(inline=True)
 def _node_box(boxes: Float32s, node: int) -> Box:
     """Return the box around all sixteen."""
-    x0, y0, z0, x1, y1, z1 = _lane_box(boxes, node, 0)
+    (x0, y0, z0), (x1, y1, z1) = _lane_box(boxes, node, 0)
     for k in range(1, LANES):
         x0 = boxes[node, 0, k] if boxes[node, 0, k] < x0 else x0
         y0 = boxes[node, 1, k] if boxes[node, 1, k] < y0 else y0
@@ -80,28 +80,18 @@ def _node_box(boxes: Float32s, node: int) -> Box:
         x1 = boxes[node, 3, k] if boxes[node, 3, k] > x1 else x1
         y1 = boxes[node, 4, k] if boxes[node, 4, k] > y1 else y1
         z1 = boxes[node, 5, k] if boxes[node, 5, k] > z1 else z1
-    return x0, y0, z0, x1, y1, z1
+    return (x0, y0, z0), (x1, y1, z1)
 
 
 @kernel(inline=True)
-def _expand(
-    boxes: Float32s,
-    children: Int32s,
-    others: Float32s,
-    other_children: Int32s,
-    places: Floats,
-    same: bool,
-    one: int,
-    two: int,
-    pairs: Int32s,
-    count: int,
-) -> int:
+def _expand(trees: Trees, one: int, two: int, pairs: Int32s, count: int) -> int:
     """Append the pairs of overlapping boxes in two nodes; return the new count.
 
     Two lowest nodes give pairs of slots. Other nodes give pairs of nodes; a lowest node is in them
     itself. ``pairs`` must have room for 256.
     """
-    child, below = int(children[one]), int(other_children[two])
+    boxes, others, places = trees.boxes, trees.others, trees.places
+    child, below = int(trees.children[one]), int(trees.other_children[two])
     lowest = child < 0 and below < 0
     overlapping = np.int32(0)
     lanes = _overlapping_lanes(others, two, _node_box(boxes, one), places, 1)
@@ -121,7 +111,7 @@ def _expand(
                 k = count_trailing_zeros(bits)
                 bits = np.int32(bits & (bits - 1))
                 first = ~child + k if lowest else child + k
-                if not same or first < second or (first == second and not lowest):
+                if not trees.same or first < second or (first == second and not lowest):
                     pairs[count, 0], pairs[count, 1] = first, second
                     count += 1
     while overlapping != 0:
@@ -131,17 +121,8 @@ def _expand(
     return count
 
 
-@kernel
-def next_pairs(
-    boxes: Float32s,
-    children: Int32s,
-    others: Float32s,
-    other_children: Int32s,
-    places: Floats,
-    same: bool,
-    pairs: Int32s,
-    out: Int32s,
-) -> int:
+@kernel(no_refcount=True)
+def next_pairs(trees: Trees, pairs: Int32s, out: Int32s) -> int:
     """Write to ``out`` the pairs of nodes one level below ``pairs`` (m, 2); return how many.
 
     Pairs of two lowest nodes stay. ``out`` must have room for 256 of each.
@@ -149,28 +130,16 @@ def next_pairs(
     count = 0
     for k in range(len(pairs)):
         one, two = int(pairs[k, 0]), int(pairs[k, 1])
-        if children[one] < 0 and other_children[two] < 0:
+        if trees.children[one] < 0 and trees.other_children[two] < 0:
             out[count, 0], out[count, 1] = one, two
             count += 1
         else:
-            count = _expand(
-                boxes, children, others, other_children, places, same, one, two, out, count
-            )
+            count = _expand(trees, one, two, out, count)
     return count
 
 
-@kernel
-def candidate_pairs(
-    boxes: Float32s,
-    children: Int32s,
-    others: Float32s,
-    other_children: Int32s,
-    places: Floats,
-    same: bool,
-    stack: Int32s,
-    height: int,
-    out: Int32s,
-) -> tuple[int, int]:
+@kernel(no_refcount=True)
+def candidate_pairs(trees: Trees, stack: Int32s, height: int, out: Int32s) -> tuple[int, int]:
     """Write to ``out`` (k, 2) the slots of overlapping boxes below the pairs of nodes on the stack.
 
     Returns (how many, the height of the stack to resume with); the height is 0 if these are all.
@@ -180,20 +149,11 @@ def candidate_pairs(
     while height > 0 and count + LANES * LANES <= len(out):
         height -= 1
         one, two = int(stack[height, 0]), int(stack[height, 1])
-        if children[one] >= 0 or other_children[two] >= 0:
-            height = _expand(
-                boxes, children, others, other_children, places, same, one, two, stack, height
-            )
+        if trees.children[one] >= 0 or trees.other_children[two] >= 0:
+            height = _expand(trees, one, two, stack, height)
         else:
-            count = _expand(
-                boxes, children, others, other_children, places, same, one, two, out, count
-            )
+            count = _expand(trees, one, two, out, count)
     return count, height
-
-
-@kernel(inline=True)
-def _triangle(corners: Floats, slot: int) -> tuple[Vec3, Vec3, Vec3]:
-    return corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
 
 
 @kernel(inline=True)
@@ -219,8 +179,8 @@ def keep_touching(
         one, two = int(slots[k, 0]), int(slots[k, 1])
         if _boxes_apart(corners, one, others, two):
             continue
-        a, b, c = _triangle(corners, one)
-        d, e, f = _triangle(others, two)
+        a, b, c = corners_in(corners, one)
+        d, e, f = corners_in(others, two)
         if triangles_touch(a, b, c, d, e, f):
             keys[count] = np.int64(order[one]) * len(other_order) + np.int64(other_order[two])
             count += 1
@@ -295,8 +255,8 @@ def keep_intersecting(
         one, two = int(slots[k, 0]), int(slots[k, 1])
         if _boxes_apart(corners, one, corners, two):
             continue
-        a, b, c = _triangle(corners, one)
-        d, e, f = _triangle(corners, two)
+        a, b, c = corners_in(corners, one)
+        d, e, f = corners_in(corners, two)
         face = (int(faces[one, 0]), int(faces[one, 1]), int(faces[one, 2]))
         other = (int(faces[two, 0]), int(faces[two, 1]), int(faces[two, 2]))
         if _faces_intersect(face, other, a, b, c, d, e, f):
@@ -353,11 +313,12 @@ def _pairs(
     *,
     same: bool,
 ) -> Int64s | None:
-    trees = (mesh.boxes, mesh.children, other.boxes, other.children, _places(mesh, other), same)
+    places = _places(mesh, other)
+    trees = Trees(mesh.boxes, mesh.children, other.boxes, other.children, places, same)
     starts = np.array([[len(mesh.children) - 1, len(other.children) - 1]], np.int32)
     while len(starts) < _STARTS:
         out = np.empty((len(starts) * LANES * LANES, 2), np.int32)
-        below = out[: next_pairs(*trees, starts, out)]
+        below = out[: next_pairs(trees, starts, out)]
         if np.array_equal(below, starts):  # all are lowest nodes, or none is left
             break
         starts = below
@@ -370,7 +331,7 @@ def _pairs(
         stack[:height] = starts[first:last]
         slots, keys = np.empty((_ROOM, 2), np.int32), np.empty(_ROOM, np.int64)
         while height > 0 and total[0] <= most:
-            count, height = candidate_pairs(*trees, stack, height, slots)
+            count, height = candidate_pairs(trees, stack, height, slots)
             count = keep(slots[:count], keys)
             total[0] += count
             found.append(keys[:count].copy())

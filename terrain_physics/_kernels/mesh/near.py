@@ -7,7 +7,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import MeshPart, triangle_of, world_in_tree
 from terrain_physics._kernels.mesh.places import lanes_around
-from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
+from terrain_physics._kernels.mesh.tree import box_in_frame, box_overlaps, lanes_in_box
 from terrain_physics._kernels.types import Int32s, Int64s
 
 # A found triangle is its face, shifted by so many bits, plus its slot.
@@ -26,12 +26,7 @@ def faces_near(
     """
     order, boxes, children = part.order, part.boxes, part.children
     middle, factor, margin = world_in_tree(part)
-    x0 = in_frame(lower[0], middle[0], factor, -margin)
-    y0 = in_frame(lower[1], middle[1], factor, -margin)
-    z0 = in_frame(lower[2], middle[2], factor, -margin)
-    x1 = in_frame(upper[0], middle[0], factor, margin)
-    y1 = in_frame(upper[1], middle[1], factor, margin)
-    z1 = in_frame(upper[2], middle[2], factor, margin)
+    low, high = box_in_frame(lower, upper, middle, factor, margin)
     stack[0] = len(children) - 1
     height, count = 1, 0
     while height > 0 and count < most:
@@ -39,9 +34,9 @@ def faces_near(
         node = int(stack[height])
         first = int(children[node])
         if part.place == 0:
-            bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+            bits = lanes_in_box(boxes, node, low, high)
         else:
-            bits = lanes_around(boxes, node, part.place, x0, y0, z0, x1, y1, z1)
+            bits = lanes_around(boxes, node, part.place, low, high)
         while bits != 0:
             lane = count_trailing_zeros(bits)
             bits = np.int32(bits & (bits - 1))

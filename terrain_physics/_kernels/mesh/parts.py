@@ -11,7 +11,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.rows import corners_in, row3
 from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import (
@@ -36,8 +36,9 @@ from terrain_physics._kernels.mesh.places import (
     turned_extents,
     turned_point,
 )
-from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER, corner
+from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
+from terrain_physics._kernels.surface.shapes import row_vector
 from terrain_physics._kernels.tolerances import BOX_ROUNDING, FRAME_MARGIN, LEAF_SIZE_MARGIN
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
@@ -167,8 +168,7 @@ def skin_at(rows: Int64s, row: int) -> Skin:
 @kernel(inline=True)
 def triangle_of(part: MeshPart, slot: int) -> tuple[Vec3, Vec3, Vec3]:
     """Return the corners of the triangle in a slot, in the world."""
-    a, b = corner(part.corners, slot, 0), corner(part.corners, slot, 1)
-    c = corner(part.corners, slot, 2)
+    a, b, c = corners_in(part.corners, slot)
     if part.place != 0:
         return placed_corners(part.place, a, b, c)
     return a, b, c
@@ -203,11 +203,7 @@ def bounds_of_part(part: MeshPart) -> tuple[Vec3, Vec3]:
 
 @kernel(inline=True)
 def _bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
-    return (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2])), (
-        float(frame[UPPER]),
-        float(frame[UPPER + 1]),
-        float(frame[UPPER + 2]),
-    )
+    return row_vector(frame, LOWER), row_vector(frame, UPPER)
 
 
 # Queries in the frame of a mesh's tree, see `tree.py`.
@@ -215,7 +211,7 @@ def _bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
 
 @kernel(inline=True)
 def _middle_of(part: MeshPart) -> Vec3:
-    return (float(part.frame[0]), float(part.frame[1]), float(part.frame[2]))
+    return row_vector(part.frame, 0)
 
 
 @kernel(inline=True)
@@ -250,7 +246,7 @@ def path_in_tree(
 def world_in_tree(part: MeshPart) -> tuple[Vec3, float, float]:
     """Return (middle, factor, margin): how the boxes around a tree's turned boxes are in the world.
 
-    That is as for `in_frame`; the axes are those of the world.
+    That is as for `box_in_frame`; the axes are those of the world.
     """
     middle, factor = _middle_of(part), float(part.frame[3])
     if part.place != 0:
@@ -261,7 +257,7 @@ def world_in_tree(part: MeshPart) -> tuple[Vec3, float, float]:
 
 @kernel(inline=True)
 def box_in_tree(part: MeshPart, lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3, Vec3, float]:
-    """Return the box around a box for a tree: lower, upper, middle, factor, as for `in_frame`."""
+    """Return the box around a box for a tree: the first arguments of `box_in_frame`."""
     middle, factor = _middle_of(part), float(part.frame[3])
     if part.place != 0:
         low, high = turned_box(part.place, middle, factor, lower, upper)
@@ -349,11 +345,7 @@ def bounds_of_row(table: Int64s, spots: Floats, row: int) -> tuple[Vec3, Vec3]:
     """Return the lower and upper corner of the box around a mesh."""
     if table[row, PLACED] == 0:
         return _bounds_in(_frame_of(table, row))
-    return (float(spots[row, BOX]), float(spots[row, BOX + 1]), float(spots[row, BOX + 2])), (
-        float(spots[row, BOX + 3]),
-        float(spots[row, BOX + 4]),
-        float(spots[row, BOX + 5]),
-    )
+    return row_vector(spots[row], BOX), row_vector(spots[row], BOX + 3)
 
 
 @kernel

@@ -14,7 +14,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import Rigid, to_world, turned_back
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
-from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Float32
+from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Place
+from terrain_physics._kernels.surface.shapes import row_matrix, row_vector
 from terrain_physics._kernels.tolerances import PLACE_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats
 
@@ -43,14 +44,7 @@ def address_of_place(spots: int, row: int) -> int:
 def _frame_at(place: int) -> tuple[Rigid, float]:
     """Return the frame and the scale of the place at an address."""
     p = array_at(place, (PLACE_SIZE,), np.float64)
-    return Rigid(
-        (
-            float(p[0]), float(p[1]), float(p[2]),
-            float(p[3]), float(p[4]), float(p[5]),
-            float(p[6]), float(p[7]), float(p[8]),
-        ),
-        (float(p[POSITION]), float(p[POSITION + 1]), float(p[POSITION + 2])),
-    ), float(p[SCALE])  # fmt: skip
+    return Rigid(row_matrix(p, 0), row_vector(p, POSITION)), float(p[SCALE])
 
 
 @kernel(inline=True)
@@ -63,11 +57,7 @@ def off_at(place: int) -> float:
 def box_at(place: int) -> tuple[Vec3, Vec3]:
     """Return the lower and upper corner of the box around a mesh at its place."""
     p = array_at(place, (PLACE_SIZE,), np.float64)
-    return (float(p[BOX]), float(p[BOX + 1]), float(p[BOX + 2])), (
-        float(p[BOX + 3]),
-        float(p[BOX + 4]),
-        float(p[BOX + 5]),
-    )
+    return row_vector(p, BOX), row_vector(p, BOX + 3)
 
 
 @kernel(noinline=True)
@@ -143,23 +133,14 @@ def turned_box(
 
 
 @kernel(noinline=True)
-def lanes_around(
-    boxes: Float32s,
-    node: int,
-    place: int,
-    x0: Float32,
-    y0: Float32,
-    z0: Float32,
-    x1: Float32,
-    y1: Float32,
-    z1: Float32,
-) -> np.int32:
+def lanes_around(boxes: Float32s, node: int, place: int, lower: Place, upper: Place) -> np.int32:
     """Return bits: the boxes around which of sixteen turned boxes overlap a box, closed.
 
     The box is in the world's axes, in meters times the factor to the frame of the tree, from where
     the middle of that frame is in the world.
     """
     prefer_wide_vectors()
+    (x0, y0, z0), (x1, y1, z1) = lower, upper
     m = _frame_at(place)[0].rotation
     m0, m1, m2 = np.float32(m[0]), np.float32(m[1]), np.float32(m[2])
     m3, m4, m5 = np.float32(m[3]), np.float32(m[4]), np.float32(m[5])
@@ -201,14 +182,7 @@ def put_place(
     """
     for column in range(POSE_SIZE):
         spots[row, column] = poses[k, column]
-    rigid = Rigid(
-        (
-            float(poses[k, 0]), float(poses[k, 1]), float(poses[k, 2]),
-            float(poses[k, 3]), float(poses[k, 4]), float(poses[k, 5]),
-            float(poses[k, 6]), float(poses[k, 7]), float(poses[k, 8]),
-        ),
-        (float(poses[k, POSITION]), float(poses[k, POSITION + 1]), float(poses[k, POSITION + 2])),
-    )  # fmt: skip
+    rigid = Rigid(row_matrix(poses[k], 0), row_vector(poses[k], POSITION))
     size = float(spots[row, SCALE])
     x0, y0, z0 = x1, y1, z1 = to_world(rigid, scale(row3(corners, 0), size))
     for i in range(len(corners)):

@@ -19,6 +19,8 @@ from terrain_physics._kernels._intrinsics import (
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
+from terrain_physics._kernels.math.rows import corners_in
+from terrain_physics._kernels.math.sorting import push_sorted
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen, meets_front
@@ -49,7 +51,7 @@ from terrain_physics._kernels.mesh.traversal import (
     limit_of,
     path_in_frame,
 )
-from terrain_physics._kernels.mesh.tree import LANES, STACK, Float32, corner
+from terrain_physics._kernels.mesh.tree import LANES, STACK, Float32
 from terrain_physics._kernels.tolerances import POINT_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
@@ -104,12 +106,7 @@ def first_hit(
                 continue
             # Farther ones lie deeper in the stack.
             entry = entry_of(boxes, node, lane, rows, near, steps)
-            place = height
-            while place > base and entries[place - 1] < entry:
-                entries[place], stack[place] = entries[place - 1], stack[place - 1]
-                place -= 1
-            entries[place], stack[place] = entry, child + lane
-            height += 1
+            height = push_sorted(stack, entries, base, height, child + lane, entry)
     return face, best if face >= 0 else math.inf, found
 
 
@@ -198,8 +195,7 @@ def face_normals(corners: Floats, order: Int32s) -> Floats:
     """Return the unit normals (n, 3) of all faces, +Y without area."""
     normals = np.empty((len(order), 3), np.float64)
     for slot in range(len(order)):
-        a, b = corner(corners, slot, 0), corner(corners, slot, 1)
-        normal = normal_of((a, b, corner(corners, slot, 2)))
+        normal = normal_of(corners_in(corners, slot))
         for axis in range(3):
             normals[order[slot], axis] = normal[axis] + 0.0
     return normals
@@ -271,9 +267,8 @@ def _counts(part: MeshPart, slot: int, query: Vec3, nearest: Vec3) -> bool:
 @kernel(noinline=True)
 def _is_outside(corners: Floats, slot: int, query: Vec3, nearest: Vec3) -> bool:
     """Tell whether a query is outside a side of a map, and its nearest point not on the surface."""
-    a = subtract(corner(corners, slot, 0), query)
-    b = subtract(corner(corners, slot, 1), query)
-    c = subtract(corner(corners, slot, 2), query)
+    a, b, c = corners_in(corners, slot)
+    a, b, c = subtract(a, query), subtract(b, query), subtract(c, query)
     size = length(nearest)
     away = scale(nearest, -1.0 / size) if size > 0.0 else _NO_PATH
     return is_seen(SIDE, a, b, c) and is_own_touch(SIDE, away)
@@ -333,12 +328,7 @@ def nearest_slot(
                 continue
             # Farther ones lie deeper in the stack.
             gap = _gap2(boxes, node, lane, x, y, z)
-            spot = height
-            while spot > base and gaps[spot - 1] < gap:
-                gaps[spot], stack[spot] = gaps[spot - 1], stack[spot - 1]
-                spot -= 1
-            gaps[spot], stack[spot] = gap, child + lane
-            height += 1
+            height = push_sorted(stack, gaps, base, height, child + lane, gap)
     return slot, best if face != _NO_FACE else math.inf, nearest
 
 

@@ -12,6 +12,7 @@ from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
+from terrain_physics._kernels.math.sorting import push_sorted
 from terrain_physics._kernels.math.vec3 import Vec3, dot, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_own_touch, is_seen
 from terrain_physics._kernels.mesh.parts import (
@@ -168,12 +169,7 @@ def touch_of_mesh(
                 continue
             # Farther ones lie deeper in the stack.
             entry = entry_of(boxes, node, lane, rows, near, steps)
-            place = height
-            while place > base and entries[place - 1] < entry:
-                entries[place], stack[place] = entries[place - 1], stack[place - 1]
-                place -= 1
-            entries[place], stack[place] = entry, child + lane
-            height += 1
+            height = push_sorted(stack, entries, base, height, child + lane, entry)
     return first, best, normal, found
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
-from terrain_physics._kernels.mesh.tree import LANES, Float32
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, subtract
+from terrain_physics._kernels.mesh.tree import LANES, Float32, Place
 from terrain_physics._kernels.tolerances import MESH_RAY_MARGIN, MESH_SHAPE_MARGIN, NODE_MARGIN
 from terrain_physics._kernels.types import Float32s
 
@@ -30,9 +30,9 @@ def lanes_on_path(
     boxes: Float32s,
     node: int,
     rows: tuple[int, int, int],
-    near: tuple[Float32, Float32, Float32],
-    far: tuple[Float32, Float32, Float32],
-    steps: tuple[Float32, Float32, Float32],
+    near: Place,
+    far: Place,
+    steps: Place,
     best: Float32,
 ) -> np.int32:
     """Return bits: which of sixteen boxes a path enters before ``best``."""
@@ -62,8 +62,8 @@ def entry_of(
     node: int,
     lane: int,
     rows: tuple[int, int, int],
-    near: tuple[Float32, Float32, Float32],
-    steps: tuple[Float32, Float32, Float32],
+    near: Place,
+    steps: Place,
 ) -> Float32:
     """Return where a path enters a box."""
     x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
@@ -99,6 +99,11 @@ def _enter_cube(start: Vec3, direction: Vec3, wide: Vec3) -> tuple[bool, float]:
 
 
 @kernel(inline=True)
+def _single(v: Vec3) -> Place:
+    return np.float32(v[0]), np.float32(v[1]), np.float32(v[2])
+
+
+@kernel(inline=True)
 def _step(along: float) -> float:
     """Return 1 / along, of limited size."""
     if abs(along) * _STEEPEST > 1.0:
@@ -109,15 +114,7 @@ def _step(along: float) -> float:
 @kernel(inline=True)
 def path_in_frame(
     start: Vec3, direction: Vec3, wide: Vec3
-) -> tuple[
-    bool,
-    float,
-    float,
-    tuple[int, int, int],
-    tuple[Float32, Float32, Float32],
-    tuple[Float32, Float32, Float32],
-    tuple[Float32, Float32, Float32],
-]:
+) -> tuple[bool, float, float, tuple[int, int, int], Place, Place, Place]:
     """Return (whether a path comes near the mesh, where, margin, then arguments of the tests).
 
     All is in the mesh's frame; ``wide`` are half extents, `NO_WIDTH` for a ray. The tests measure
@@ -138,23 +135,9 @@ def path_in_frame(
         math.copysign(wide[1] + margin, step[1]),
         math.copysign(wide[2] + margin, step[2]),
     )
-    rows = (
-        0 if step[0] > 0.0 else 3,
-        1 if step[1] > 0.0 else 4,
-        2 if step[2] > 0.0 else 5,
-    )
-    near = (
-        np.float32(start[0] + ahead[0]),
-        np.float32(start[1] + ahead[1]),
-        np.float32(start[2] + ahead[2]),
-    )
-    far = (
-        np.float32(start[0] - ahead[0]),
-        np.float32(start[1] - ahead[1]),
-        np.float32(start[2] - ahead[2]),
-    )
-    steps = (np.float32(step[0]), np.float32(step[1]), np.float32(step[2]))
-    return is_near, skipped, margin, rows, near, far, steps
+    rows = (0 if step[0] > 0.0 else 3, 1 if step[1] > 0.0 else 4, 2 if step[2] > 0.0 else 5)
+    near, far = _single(add(start, ahead)), _single(subtract(start, ahead))
+    return is_near, skipped, margin, rows, near, far, _single(step)
 
 
 @kernel(inline=True)

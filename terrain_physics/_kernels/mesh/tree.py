@@ -21,6 +21,8 @@ from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 Float32 = Any  # a float32, to be kept one: mixed with a float it would become float64
 
+Place = tuple[Float32, Float32, Float32]  # in the frame
+
 LANES = 16
 
 # Room of a stack of nodes: the other fifteen of each level. Eight levels hold 2^32 triangles.
@@ -161,28 +163,10 @@ def fill_boxes(corners: Floats, children: Int32s, frame: Floats, boxes: Float32s
 
 
 @kernel(inline=True)
-def corner(corners: Floats, slot: int, k: int) -> Vec3:
-    """Return corner k of the triangle in a slot."""
-    return (
-        float(corners[slot, 3 * k]),
-        float(corners[slot, 3 * k + 1]),
-        float(corners[slot, 3 * k + 2]),
-    )
-
-
-@kernel(inline=True)
-def lanes_in_box(
-    boxes: Float32s,
-    node: int,
-    x0: Float32,
-    y0: Float32,
-    z0: Float32,
-    x1: Float32,
-    y1: Float32,
-    z1: Float32,
-) -> np.int32:
+def lanes_in_box(boxes: Float32s, node: int, lower: Place, upper: Place) -> np.int32:
     """Return bits: which of sixteen boxes overlap a box, closed, in the mesh's frame."""
     prefer_wide_vectors()
+    (x0, y0, z0), (x1, y1, z1) = lower, upper
     bits = _NONE
     for k in range(LANES):
         overlaps = (
@@ -198,9 +182,19 @@ def lanes_in_box(
 
 
 @kernel(inline=True)
-def in_frame(value: float, middle: float, factor: float, outwards: float) -> Float32:
-    """Return one side of a box in the mesh's frame, moved by ``outwards`` and limited to -2..2."""
-    return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
+def _in_frame(corner: Vec3, middle: Vec3, factor: float, outwards: float) -> Place:
+    x = min(max((corner[0] - middle[0]) * factor + outwards, -2.0), 2.0)
+    y = min(max((corner[1] - middle[1]) * factor + outwards, -2.0), 2.0)
+    z = min(max((corner[2] - middle[2]) * factor + outwards, -2.0), 2.0)
+    return np.float32(x), np.float32(y), np.float32(z)
+
+
+@kernel(inline=True)
+def box_in_frame(
+    lower: Vec3, upper: Vec3, middle: Vec3, factor: float, margin: float
+) -> tuple[Place, Place]:
+    """Return a box in the mesh's frame, grown by a margin and limited to -2..2."""
+    return _in_frame(lower, middle, factor, -margin), _in_frame(upper, middle, factor, margin)
 
 
 @kernel(inline=True)

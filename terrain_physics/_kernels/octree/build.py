@@ -5,17 +5,14 @@ Octrees", Game Programming Gems, 2000). So an object on the border of two cells 
 Cells only decide which objects are grouped together; a cell stores the box around its objects and
 nothing else.
 
-- ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A sphere's
-  box is a little larger than the sphere, so that spheres with boxes that are apart fail the sphere
-  test as well. For a removed object the lower corner is infinity and the upper minus infinity.
-- ``spheres`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
-- ``rows`` (slots,): the row of the object in the `Forest`.
-- ``node_boxes`` (nodes, 6): the box of each node.
-- ``spans`` (nodes, 3): first slot, last slot (exclusive), and the node that follows when this one
-  is skipped. For a leaf that is the next node.
+The arrays are `Trees`. A sphere's box is a little larger than the sphere, so that spheres with
+boxes that are apart fail the sphere test as well. For a removed object the lower corner is infinity
+and the upper minus infinity.
 
 Several trees may follow each other in the same arrays; a traversal treats them as one.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +25,25 @@ _WIDER = 1.0 + 2.0**-50
 _UNDERFLOWS = 1e-150  # meters; the square of a shorter distance may vanish
 
 _GROUPS = 9  # objects too large for the eight children, and the eight children
+
+
+class Trees(NamedTuple):
+    """The slots of objects, in the order of the cells, and the nodes of the cells."""
+
+    spheres: Floats  # (slots, 4): x, y, z, radius, NaN where removed; no rows if objects are boxes
+    boxes: Floats  # (slots, 6): lower and upper corner
+    rows: Int64s  # (slots,): the row of the object in the `Forest`
+    node_boxes: Floats  # (nodes, 6)
+    # (nodes, 3): first slot, last slot (exclusive), and the node that follows when this one is
+    # skipped. For a leaf that is the next node.
+    spans: Int64s
+
+
+class _Waiting(NamedTuple):
+    """A stack of tasks: parts of the objects that are still to be divided."""
+
+    cells: Floats  # (.., 4): center and half edge of the cell of each task
+    tasks: Int64s  # (.., 5): first object, last one (exclusive), depth, by size, parent
 
 
 @kernel(inline=True)
@@ -173,26 +189,18 @@ def _sink(
 
 @kernel(inline=True)
 def _wait(
-    tasks: Int64s,
-    cells: Floats,
-    top: int,
-    first: int,
-    last: int,
-    depth: int,
-    by_size: bool,
-    parent: int,
-    cell: Floats,
-    octant: int,
+    waiting: _Waiting, top: int, task: tuple[int, int, int, int, int], cell: Floats, octant: int
 ) -> int:
-    """Push objects in an octant of a cell, or in all of it (-1), on the stack; return its top."""
+    """Push a task on the stack, in an octant of a cell or in all of it (-1); return the top."""
+    cells, tasks = waiting
     quarter = 0.5 * cell[3]
     for k in range(3):
         cells[top, k] = cell[k]
         if octant >= 0:
             cells[top, k] = cell[k] + (quarter if octant >> k & 1 else -quarter)
     cells[top, 3] = quarter if octant >= 0 else cell[3]
-    tasks[top, 0], tasks[top, 1], tasks[top, 2] = first, last, depth
-    tasks[top, 3], tasks[top, 4] = 1 if by_size else 0, parent
+    for k in range(5):
+        tasks[top, k] = task[k]
     return top + 1
 
 
@@ -202,8 +210,6 @@ def build_tree(
     cube: Floats,
     max_depth: int,
     leaf_capacity: int,
-    first_slot: int,
-    first_node: int,
     order: Int64s,
     node_boxes: Floats,
     spans: Int64s,
@@ -212,8 +218,8 @@ def build_tree(
 
     ``cube`` (4,) is the center and half the edge of the root's cell, which is doubled until it
     contains everything. ``order`` (k,) receives the box of each slot; slots and nodes are counted
-    from ``first_slot`` and ``first_node``. Objects too large for the children of their cell become
-    an extra child, which is divided by octants regardless of size.
+    from 0. Objects too large for the children of their cell become an extra child, which is divided
+    by octants regardless of size.
     """
     count = len(boxes)
     places, spare_places = np.empty((count, 4)), np.empty((count, 4))
@@ -229,9 +235,9 @@ def build_tree(
     depth = -_enclose(boxes, cell)
     # Each level leaves at most eight tasks waiting; it may be visited twice, by size and without.
     room = _GROUPS * (2 * (max_depth - depth) + 2)
-    cells = np.empty((room, 4))
-    tasks = np.empty((room, 5), dtype=np.int64)  # first, last, depth, by size, parent
-    top, nodes = _wait(tasks, cells, 0, 0, count, depth, True, -1, cell, -1), 0
+    waiting = _Waiting(np.empty((room, 4)), np.empty((room, 5), dtype=np.int64))
+    cells, tasks = waiting
+    top, nodes = _wait(waiting, 0, (0, count, depth, 1, -1), cell, -1), 0
     while top > 0:
         top -= 1
         first, last, depth = int(tasks[top, 0]), int(tasks[top, 1]), int(tasks[top, 2])
@@ -241,7 +247,7 @@ def build_tree(
         node = nodes
         nodes += 1
         parents[node] = tasks[top, 4]
-        spans[node, 0], spans[node, 1] = first + first_slot, last + first_slot
+        spans[node, 0], spans[node, 1] = first, last
         if last - first <= leaf_capacity:
             continue
         part = places[first:last]
@@ -257,43 +263,26 @@ def build_tree(
         _split(part, order[first:last], cell, limit, codes, spare_places, spare_order, ends)
 
         # Pushed last to first, so that they are popped in order; small neighbors share a leaf.
-        end, group = last - first, _GROUPS - 1
+        sized, end, group = 1 if by_size else 0, last - first, _GROUPS - 1
         while group > 0:
             octant = group - 1
             while group > 1 and end - int(ends[group - 2]) <= leaf_capacity:
                 group -= 1
             start = int(ends[group - 1])
             if start < end:
-                top = _wait(
-                    tasks,
-                    cells,
-                    top,
-                    first + start,
-                    first + end,
-                    depth + 1,
-                    by_size,
-                    node,
-                    cell,
-                    octant,
-                )
+                task = first + start, first + end, depth + 1, sized, node
+                top = _wait(waiting, top, task, cell, octant)
             end = start
             group -= 1
         if end > 0:
-            top = _wait(tasks, cells, top, first, first + end, depth, False, node, cell, -1)
-    _close(boxes, order, nodes, parents, first_slot, first_node, node_boxes, spans)
+            top = _wait(waiting, top, (first, first + end, depth, 0, node), cell, -1)
+    _close(boxes, order, nodes, parents, node_boxes, spans)
     return nodes
 
 
 @kernel
 def _close(
-    boxes: Floats,
-    order: Int64s,
-    nodes: int,
-    parents: Int64s,
-    first_slot: int,
-    first_node: int,
-    node_boxes: Floats,
-    spans: Int64s,
+    boxes: Floats, order: Int64s, nodes: int, parents: Int64s, node_boxes: Floats, spans: Int64s
 ) -> None:
     """Set the boxes of the nodes, and the node that follows the descendants of each."""
     for node in range(nodes):
@@ -307,12 +296,12 @@ def _close(
         size = int(spans[node, 2])
         if size == 1:
             for slot in range(int(spans[node, 0]), int(spans[node, 1])):
-                i = int(order[slot - first_slot])
+                i = int(order[slot])
                 x0, y0, z0 = min(x0, boxes[i, 0]), min(y0, boxes[i, 1]), min(z0, boxes[i, 2])
                 x1, y1, z1 = max(x1, boxes[i, 3]), max(y1, boxes[i, 4]), max(z1, boxes[i, 5])
             node_boxes[node, 0], node_boxes[node, 1], node_boxes[node, 2] = x0, y0, z0
             node_boxes[node, 3], node_boxes[node, 4], node_boxes[node, 5] = x1, y1, z1
-        spans[node, 2] = first_node + node + size
+        spans[node, 2] = node + size
         up = int(parents[node])
         if up >= 0:
             spans[up, 2] += size
@@ -331,19 +320,17 @@ def fill_slots(
     member_boxes: Floats,
     order: Int64s,
     first_slot: int,
-    spheres: Floats,
-    boxes: Floats,
-    rows: Int64s,
+    trees: Trees,
     row_slots: Int64s,
 ) -> None:
     """Write the objects of a new tree, with their boxes and rows, into its slots."""
     for i in range(len(order)):
         k, slot = int(order[i]), first_slot + i
         row = int(members[k])
-        rows[slot] = row
+        trees.rows[slot] = row
         row_slots[row] = slot
         for axis in range(6):
-            boxes[slot, axis] = member_boxes[k, axis]
+            trees.boxes[slot, axis] = member_boxes[k, axis]
         if shapes.shape[1] == 4:
             for axis in range(4):
-                spheres[slot, axis] = shapes[row, axis]
+                trees.spheres[slot, axis] = shapes[row, axis]

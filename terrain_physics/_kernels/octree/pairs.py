@@ -1,9 +1,12 @@
 """All pairs of objects of a loose octree that overlap, each once."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.octree.build import Trees
 from terrain_physics._kernels.types import Floats, Int64s
 
 ROW_BITS = 32  # the low bits of a key hold the greater row, the bits above the lesser one
@@ -14,6 +17,13 @@ GATHERED = 1024  # the most objects gathered before they are compared with a lea
 _CHUNKS = GATHERED // LANES + 1
 
 _NONE = np.int64(0)
+
+
+class _Gathered(NamedTuple):
+    """Objects that are compared with those of a leaf, in chunks."""
+
+    shapes: Floats  # (chunks, 6, LANES): the columns of each chunk
+    slots: Int64s  # (chunks * LANES,)
 
 
 @kernel(inline=True)
@@ -69,37 +79,28 @@ def _overlapping_boxes(near: Floats, chunk: int, boxes: Floats, slot: int) -> np
 
 
 @kernel(inline=True)
-def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Int64s) -> None:
+def _gather(shapes: Floats, slot: int, place: int, near: _Gathered) -> None:
     chunk, lane = place // LANES, place % LANES
     for k in range(shapes.shape[1]):
-        near[chunk, k, lane] = shapes[slot, k]
-    slots[place] = slot
+        near.shapes[chunk, k, lane] = shapes[slot, k]
+    near.slots[place] = slot
 
 
 @kernel
 def _compare(
-    spheres: Floats,
-    boxes: Floats,
-    rows: Int64s,
-    first: int,
-    last: int,
-    near: Floats,
-    slots: Int64s,
-    gathered: int,
-    count: int,
-    keys: Int64s,
+    trees: Trees, first: int, last: int, near: _Gathered, gathered: int, count: int, keys: Int64s
 ) -> tuple[int, int]:
     """Add the pairs of slots first..last with gathered objects; return (pairs, pairs tested).
 
     Returns (-1, 0) if ``keys`` is too short. Without any room in it, pairs are only counted.
     """
     for place in range(gathered, gathered - gathered % LANES + LANES):
-        near[place // LANES, 0, place % LANES] = np.nan
+        near.shapes[place // LANES, 0, place % LANES] = np.nan
     chunks = (gathered + LANES - 1) // LANES
     tests = 0
     for slot in range(first, last):
         # The leaf's own objects come first, in order; pairs up to this slot are done.
-        done = max(slot + 1 - int(slots[0]), 0)
+        done = max(slot + 1 - int(near.slots[0]), 0)
         if done >= gathered:
             break
         tests += gathered - done
@@ -107,16 +108,17 @@ def _compare(
             continue
         if count + gathered > len(keys):
             return -1, 0
-        row = int(rows[slot])
+        row = int(trees.rows[slot])
         for chunk in range(done // LANES, chunks):
-            if len(spheres) > 0:
-                bits = _overlapping_spheres(near, chunk, spheres, slot)
+            if len(trees.spheres) > 0:
+                bits = _overlapping_spheres(near.shapes, chunk, trees.spheres, slot)
             else:
-                bits = _overlapping_boxes(near, chunk, boxes, slot)
+                bits = _overlapping_boxes(near.shapes, chunk, trees.boxes, slot)
             if chunk == done // LANES:
                 bits = np.int64(bits & (-1 << done % LANES))
             while bits != 0:
-                other = int(rows[slots[chunk * LANES + count_trailing_zeros(bits)]])
+                place = chunk * LANES + count_trailing_zeros(bits)
+                other = int(trees.rows[near.slots[place]])
                 bits = np.int64(bits & (bits - 1))
                 keys[count] = (min(row, other) << ROW_BITS) | max(row, other)
                 count += 1
@@ -125,15 +127,7 @@ def _compare(
 
 @kernel
 def overlapping_pairs(
-    spheres: Floats,
-    boxes: Floats,
-    rows: Int64s,
-    node_boxes: Floats,
-    spans: Int64s,
-    node: int,
-    count: int,
-    tests: int,
-    keys: Int64s,
+    trees: Trees, node: int, count: int, tests: int, keys: Int64s
 ) -> tuple[int, int, int]:
     """Add a key for each overlapping pair; return (the node to continue with, pairs, pairs tested).
 
@@ -143,9 +137,10 @@ def overlapping_pairs(
     of nodes. Room for `GATHERED` more keys than there are pairs is enough. With no room at all
     there are no keys, only the number of pairs tested.
     """
-    shapes = spheres if len(spheres) > 0 else boxes
-    near = np.full((_CHUNKS, 6, LANES), np.nan)
+    boxes, node_boxes, spans = trees.boxes, trees.node_boxes, trees.spans
+    shapes = trees.spheres if len(trees.spheres) > 0 else boxes
     slots = np.zeros(_CHUNKS * LANES, dtype=np.int64)
+    near = _Gathered(np.full((_CHUNKS, 6, LANES), np.nan), slots)
     nodes = len(spans)
     while node < nodes:
         if int(spans[node, 2]) != node + 1:
@@ -155,12 +150,10 @@ def overlapping_pairs(
         found, tested = count, tests
         gathered = 0
         for slot in range(first, last):
-            _gather(shapes, slot, gathered, near, slots)
+            _gather(shapes, slot, gathered, near)
             gathered += 1
             if gathered == GATHERED:
-                found, more = _compare(
-                    spheres, boxes, rows, first, last, near, slots, gathered, found, keys
-                )
+                found, more = _compare(trees, first, last, near, gathered, found, keys)
                 if found < 0:
                     return node, count, tests
                 tested += more
@@ -172,20 +165,16 @@ def overlapping_pairs(
                 continue
             if int(spans[other, 2]) == other + 1:
                 for slot in range(int(spans[other, 0]), int(spans[other, 1])):
-                    _gather(shapes, slot, gathered, near, slots)
+                    _gather(shapes, slot, gathered, near)
                     gathered += 1 if boxes_meet(boxes, slot, node_boxes, node) else 0
                     if gathered == GATHERED:
-                        found, more = _compare(
-                            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
-                        )
+                        found, more = _compare(trees, first, last, near, gathered, found, keys)
                         if found < 0:
                             return node, count, tests
                         tested += more
                         gathered = 0
             other += 1
-        found, more = _compare(
-            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
-        )
+        found, more = _compare(trees, first, last, near, gathered, found, keys)
         if found < 0:
             return node, count, tests
         count, tests = found, tested + more

@@ -1,14 +1,16 @@
 """Queries of a loose octree: the objects that overlap a sphere or a box, the first hit of a ray."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
-from terrain_physics._kernels.math.rows import row3
-from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.octree.build import sphere_side
+from terrain_physics._kernels.math.rows import row3, row_of, vector_at
+from terrain_physics._kernels.math.sorting import push_sorted
+from terrain_physics._kernels.math.vec3 import Vec3, subtract
+from terrain_physics._kernels.octree.build import Trees, sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
 from terrain_physics._kernels.tolerances import OCTREE_RAY_SLACK
 from terrain_physics._kernels.types import Floats, Int64s
@@ -19,6 +21,16 @@ _ROOM = 32  # for waiting nodes, at first; more than there are trees
 
 # A smaller part of a unit direction counts as this much: its inverse stays finite.
 _PARALLEL = 1e-300
+
+# Origin, and the inverse of each part of the direction.
+_Ray = tuple[Vec3, Vec3]
+
+
+class _Waiting(NamedTuple):
+    """A stack of nodes, and how far along a ray it enters them."""
+
+    nodes: Int64s
+    entries: Floats
 
 
 @kernel(inline=True)
@@ -38,21 +50,14 @@ def _sphere_overlaps_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool
 
 @kernel
 def overlapping_objects(
-    spheres: Floats,
-    boxes: Floats,
-    rows: Int64s,
-    node_boxes: Floats,
-    spans: Int64s,
-    queries: Floats,
-    query: int,
-    count: int,
-    keys: Int64s,
+    trees: Trees, queries: Floats, query: int, count: int, keys: Int64s
 ) -> tuple[int, int]:
     """Add a key, the query above the row, for each object that overlaps; return (query, keys).
 
     Queries are spheres (q, 4) or boxes (q, 6), answered from ``query`` on. The query returned is
     the unfinished one if ``keys`` is too short, else the number of queries.
     """
+    spheres, boxes, rows, node_boxes, spans = trees
     by_sphere, of_spheres = queries.shape[1] == 4, len(spheres) > 0
     bounds = np.empty((1, 6))
     while query < len(queries):
@@ -94,18 +99,17 @@ def overlapping_objects(
 
 
 @kernel(inline=True)
-def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
+def _upper(boxes: Floats, i: int) -> Vec3:
+    """Return the upper corner of a box."""
+    return (float(boxes[i, 3]), float(boxes[i, 4]), float(boxes[i, 5]))
+
+
+@kernel(inline=True)
+def _entry(node_boxes: Floats, node: int, ray: _Ray) -> float:
     """Return how far along a ray it enters the widened box of a node, infinity if it misses."""
-    lower = (
-        float(node_boxes[node, 0]) - origin[0],
-        float(node_boxes[node, 1]) - origin[1],
-        float(node_boxes[node, 2]) - origin[2],
-    )
-    upper = (
-        float(node_boxes[node, 3]) - origin[0],
-        float(node_boxes[node, 4]) - origin[1],
-        float(node_boxes[node, 5]) - origin[2],
-    )
+    origin, inverse = ray
+    lower = subtract(row3(node_boxes, node), origin)
+    upper = subtract(_upper(node_boxes, node), origin)
     farthest = max(
         abs(lower[0]), abs(lower[1]), abs(lower[2]), abs(upper[0]), abs(upper[1]), abs(upper[2])
     )
@@ -128,48 +132,31 @@ def _inverse(part: float) -> float:
 
 @kernel(inline=True)
 def _push(
-    node_boxes: Floats,
-    spans: Int64s,
-    node: int,
-    end: int,
-    origin: Vec3,
-    inverse: Vec3,
-    best: float,
-    top: int,
-    waiting: Int64s,
-    entries: Floats,
+    trees: Trees, node: int, end: int, ray: _Ray, best: float, top: int, waiting: _Waiting
 ) -> int:
     """Add the siblings node..end that a ray enters within ``best``, the nearest on top."""
     base = top
     while node < end:
-        entry = _entry(node_boxes, node, origin, inverse)
+        entry = _entry(trees.node_boxes, node, ray)
         if entry <= best and entry < math.inf:
-            place = top
-            while place > base and entries[place - 1] < entry:
-                entries[place], waiting[place] = entries[place - 1], waiting[place - 1]
-                place -= 1
-            entries[place], waiting[place] = entry, node
-            top += 1
-        node = int(spans[node, 2])
+            top = push_sorted(waiting.nodes, waiting.entries, base, top, node, entry)
+        node = int(trees.spans[node, 2])
     return top
 
 
 @kernel
-def _doubled(waiting: Int64s, entries: Floats, top: int) -> tuple[Int64s, Floats]:
-    """Return arrays twice as long that start with the same nodes."""
-    more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
+def _doubled(waiting: _Waiting, top: int) -> _Waiting:
+    """Return a stack twice as long that starts with the same nodes."""
+    size = 2 * len(waiting.nodes)
+    more = _Waiting(np.empty(size, dtype=np.int64), np.empty(size))
     for k in range(top):
-        more[k], more_entries[k] = waiting[k], entries[k]
-    return more, more_entries
+        more.nodes[k], more.entries[k] = waiting.nodes[k], waiting.entries[k]
+    return more
 
 
 @kernel
 def first_hits(
-    spheres: Floats,
-    boxes: Floats,
-    rows: Int64s,
-    node_boxes: Floats,
-    spans: Int64s,
+    trees: Trees,
     origins: Floats,
     directions: Floats,
     limits: Floats,
@@ -181,26 +168,25 @@ def first_hits(
     Origins, directions of length 1, and limits (q,) have q rows or one. Of equal distances the
     lesser row wins.
     """
-    waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
+    spheres, boxes, rows, _, spans = trees
+    waiting = _Waiting(np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM))
     nodes = len(spans)
     for ray in range(len(distances)):
-        origin = row3(origins, ray if len(origins) > 1 else 0)
-        direction = row3(directions, ray if len(directions) > 1 else 0)
+        origin, direction = vector_at(origins, ray), vector_at(directions, ray)
         inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
-        best, best_row = float(limits[ray if len(limits) > 1 else 0]), _MISSED
-        top = _push(node_boxes, spans, 0, nodes, origin, inverse, best, 0, waiting, entries)
+        own = origin, inverse
+        best, best_row = float(limits[row_of(limits, ray)]), _MISSED
+        top = _push(trees, 0, nodes, own, best, 0, waiting)
         while top > 0:
             top -= 1
-            node = int(waiting[top])
+            node = int(waiting.nodes[top])
             end = int(spans[node, 2])
-            if entries[top] > best:
+            if waiting.entries[top] > best:
                 continue
             if end > node + 1:
-                if top + _CHILDREN > len(waiting):
-                    waiting, entries = _doubled(waiting, entries, top)
-                top = _push(
-                    node_boxes, spans, node + 1, end, origin, inverse, best, top, waiting, entries
-                )
+                if top + _CHILDREN > len(waiting.nodes):
+                    waiting = _doubled(waiting, top)
+                top = _push(trees, node + 1, end, own, best, top, waiting)
                 continue
             for slot in range(int(spans[node, 0]), int(spans[node, 1])):
                 if boxes[slot, 0] > boxes[slot, 3]:  # removed
@@ -210,8 +196,8 @@ def first_hits(
                         origin, direction, row3(spheres, slot), float(spheres[slot, 3])
                     )
                 else:
-                    upper = (float(boxes[slot, 3]), float(boxes[slot, 4]), float(boxes[slot, 5]))
-                    distance = ray_aabb(origin, direction, row3(boxes, slot), upper)
+                    box = row3(boxes, slot), _upper(boxes, slot)
+                    distance = ray_aabb(origin, direction, *box)
                 row = int(rows[slot])
                 nearer = distance < best or (
                     distance == best and (best_row == _MISSED or row < best_row)

@@ -81,10 +81,9 @@ def row_vector(rows: Floats, i: int) -> Vec3:
 
 
 @kernel(inline=True)
-def _row_matrix(rows: Floats, i: int) -> Mat3:
+def row_matrix(rows: Floats, i: int) -> Mat3:
     """Return nine numbers from place i on."""
-    x, y, z = row_vector(rows, i), row_vector(rows, i + 3), row_vector(rows, i + 6)
-    return (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+    return (*row_vector(rows, i), *row_vector(rows, i + 3), *row_vector(rows, i + 6))
 
 
 @kernel(inline=True)
@@ -98,7 +97,7 @@ def read_sphere(spheres: Floats, index: int) -> tuple[Vec3, float]:
 def read_box(boxes: Floats, index: int) -> tuple[Vec3, Vec3, Mat3]:
     """Return (center, half extents, rotation) of a box."""
     i = BOX_WIDTH * index
-    return row_vector(boxes, i), row_vector(boxes, i + 3), _row_matrix(boxes, i + 6)
+    return row_vector(boxes, i), row_vector(boxes, i + 3), row_matrix(boxes, i + 6)
 
 
 @kernel(inline=True)

@@ -3,8 +3,8 @@
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.math.rows import row3, row_of
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.rows import vector_at
+from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.tiles.boxes import (
     Lattice,
@@ -59,15 +59,10 @@ def _first_on_path(
     ``way`` is the path for each unit of the answer.
     """
     slack = slack_at(lattice, start)
-    wide = (extents[0] + slack[0], extents[1] + slack[1], extents[2] + slack[2])
+    wide = add(extents, slack)
     across, along = lattice.columns * lattice.size_x, lattice.rows * lattice.size_z
-    span = clipped(
-        PathPart(0.0, min(most, _ENDLESS)),
-        start[0],
-        way[0],
-        lattice.x0 - wide[0],
-        lattice.x0 + across + wide[0],
-    )
+    span = PathPart(0.0, min(most, _ENDLESS))
+    span = clipped(span, start[0], way[0], lattice.x0 - wide[0], lattice.x0 + across + wide[0])
     span = clipped(span, start[2], way[2], lattice.z0 - wide[2], lattice.z0 + along + wide[2])
     best, found = math.inf, -1
     if span.start > span.end:
@@ -102,7 +97,5 @@ def put_first_on_paths(
     """
     lattice = lattice_of(marks, low, high, columns, place)
     for k in range(begin, end):
-        places[k], numbers[k] = _first_on_path(
-            lattice, row3(starts, row_of(starts, k)), row3(ways, row_of(ways, k)),
-            row3(extents, row_of(extents, k)), float(most[k]),
-        )  # fmt: skip
+        start, way, extent = vector_at(starts, k), vector_at(ways, k), vector_at(extents, k)
+        places[k], numbers[k] = _first_on_path(lattice, start, way, extent, float(most[k]))

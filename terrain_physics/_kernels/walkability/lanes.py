@@ -12,12 +12,11 @@ from terrain_physics._kernels.walkability.layout import (
     DIRECTIONS,
     WALK,
     PlaceArrays,
+    direction_by,
     end_of,
     kind_of,
 )
 from terrain_physics._kernels.walkability.lead_members import Steering
-
-_DIRECTION = (5, 6, 7, 4, 0, 0, 3, 2, 1)  # by 3 * row step + column step + 4
 
 
 @kernel(no_refcount=True)
@@ -28,7 +27,7 @@ def _steps_free(places: PlaceArrays, place: int, x: float, z: float, most: int) 
         next_row = math.floor((step + 1) * z + 0.5)
         next_column = math.floor((step + 1) * x + 0.5)
         if next_row != row or next_column != column:
-            direction = _DIRECTION[3 * (next_row - row) + next_column - column + 4]
+            direction = direction_by(next_row - row, next_column - column)
             if kind_of(places, place, direction) != WALK:
                 return step
             place = end_of(places, place, direction)
@@ -54,12 +53,7 @@ def _has_room(places: PlaceArrays, ways: Bytes, place: int, side: int, most: int
 
 @kernel(no_refcount=True)
 def put_lanes(
-    places: PlaceArrays,
-    field: Steering,
-    directions: Floats,
-    side: float,
-    spacing: float,
-    reach: float,
+    places: PlaceArrays, field: Steering, directions: Floats, side: float, reach: float
 ) -> None:
     """Write the directions of a field for those who keep to a side: 1: right, -1: left.
 
@@ -67,7 +61,7 @@ def put_lanes(
     ``reach`` to what ends a walk on its other side: it leads aside, by 45 degrees in the nearer
     half, unless its way is narrow. Near goals none does.
     """
-    most = math.ceil(reach / spacing)
+    most = math.ceil(reach / places.spacing)
     for place in range(len(field.nexts)):
         x, z = float(directions[place, 0]), float(directions[place, 1])
         field.directions[place, 0], field.directions[place, 1] = x, z

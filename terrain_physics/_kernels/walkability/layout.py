@@ -24,6 +24,7 @@ DIRECTIONS, MOST_LEVELS = 8, 3
 # Rows and columns by which directions lead.
 ROW_STEPS = (0, 1, 1, 1, 0, -1, -1, -1)
 COLUMN_STEPS = (1, 1, 0, -1, -1, -1, 0, 1)
+_BY_STEPS = (5, 6, 7, 4, 0, 0, 3, 2, 1)  # by 3 * row step + column step + 4
 
 
 class PlaceArrays(NamedTuple):
@@ -36,6 +37,9 @@ class PlaceArrays(NamedTuple):
     levels: int
     rows: int
     columns: int
+    lower_x: float  # where row 0 and column 0 are, in m
+    lower_z: float
+    spacing: float
 
 
 @kernel(inline=True)
@@ -48,6 +52,12 @@ def row_step(direction: int) -> int:
 def column_step(direction: int) -> int:
     """Return by how many columns a direction leads."""
     return COLUMN_STEPS[direction]
+
+
+@kernel(inline=True)
+def direction_by(rows: int, columns: int) -> int:
+    """Return the direction that leads by so many rows and columns, -1, 0 or 1 each."""
+    return _BY_STEPS[3 * rows + columns + 4]
 
 
 @kernel(inline=True, no_refcount=True)
@@ -102,6 +112,13 @@ def row_of(places: PlaceArrays, place: int) -> int:
 def column_of(places: PlaceArrays, place: int, row: int) -> int:
     """Return the column of a place in a row."""
     return place - (level_of(places, place) * places.rows + row) * places.columns
+
+
+@kernel(inline=True, no_refcount=True)
+def grid_point(places: PlaceArrays, column: int) -> tuple[float, float]:
+    """Return x and z of the point of the grid that a place of level 0 is at, or beside."""
+    x = places.lower_x + places.spacing * (column % places.columns)
+    return x, places.lower_z + places.spacing * (column // places.columns)
 
 
 @kernel(inline=True, no_refcount=True)

@@ -35,7 +35,6 @@ from terrain_physics._kernels.walkability.layout import (
     kind_of,
 )
 from terrain_physics._kernels.walkability.open_cells import (
-    PlaceGrid,
     Spot,
     blend,
     corners,
@@ -127,14 +126,14 @@ def put_ways(places: PlaceArrays, field: Steering) -> None:
 # The way of one character
 
 
-@kernel(inline=True)
-def _piece_on(grid: PlaceGrid, row: int, column: int, way: int) -> Piece:
+@kernel(inline=True, no_refcount=True)
+def _piece_on(places: PlaceArrays, row: int, column: int, way: int) -> Piece:
     """Return the piece of the way that leads on from a point of the grid; a point at a goal."""
-    x, z = grid.lower_x + grid.spacing * column, grid.lower_z + grid.spacing * row
+    x, z = places.lower_x + places.spacing * column, places.lower_z + places.spacing * row
     if way == _STAY:
         return Piece(x, z, 0.0, 0.0, 0.0)
     direction = way % DIRECTIONS
-    length = grid.spacing * _DIAGONAL if direction % 2 == 1 else grid.spacing
+    length = places.spacing * _DIAGONAL if direction % 2 == 1 else places.spacing
     return Piece(x, z, _AHEAD_X[direction], _AHEAD_Z[direction], length)
 
 
@@ -147,12 +146,12 @@ def _piece_beside(places: PlaceArrays, piece: Piece, start: int, end: int) -> Pi
 
 
 @kernel(inline=True, no_refcount=True)
-def _piece_from(places: PlaceArrays, grid: PlaceGrid, field: Steering, place: int) -> Piece:
+def _piece_from(places: PlaceArrays, field: Steering, place: int) -> Piece:
     """Return the piece of the way that leads on from a place."""
     on_level = place % (places.rows * places.columns)
     row, column = on_level // places.columns, on_level % places.columns
     way = int(field.ways[place])
-    piece = _piece_on(grid, row, column, way)
+    piece = _piece_on(places, row, column, way)
     end = place if way == _STAY else int(field.nexts[place])
     if is_aside(places, place) or is_aside(places, end):
         return _piece_beside(places, piece, place, end)
@@ -184,7 +183,6 @@ def _edge_from(
 @kernel(no_refcount=True)
 def _nearest_edge(
     places: PlaceArrays,
-    grid: PlaceGrid,
     field: Steering,
     spot: Spot,
     ring: int,
@@ -195,7 +193,7 @@ def _nearest_edge(
 
     Of edges that are as near, to ``slack``, it is the one that is nearest to the goal.
     """
-    best, most = SeenEdge(-1, math.inf, math.inf), _FAR * grid.spacing
+    best, most = SeenEdge(-1, math.inf, math.inf), _FAR * places.spacing
     most *= most
     first_row, last_row = max(spot.row - ring, 0), min(spot.row + ring + 2, places.rows)
     first, last = max(spot.column - ring, 0), min(spot.column + ring + 2, places.columns)
@@ -206,7 +204,7 @@ def _nearest_edge(
                     place = (level * places.rows + row) * places.columns + column
                     if math.isinf(field.distances[place]):
                         continue
-                    piece = _piece_from(places, grid, field, place)
+                    piece = _piece_from(places, field, place)
                     edge = _edge_from(places, field, place, piece, position)
                     if is_second == 0:
                         most = min(most, edge.distance2)
@@ -220,7 +218,6 @@ def _nearest_edge(
 @kernel(no_refcount=True)
 def _along_edge(
     places: PlaceArrays,
-    grid: PlaceGrid,
     field: Steering,
     edge: SeenEdge,
     position: Vec3,
@@ -230,45 +227,43 @@ def _along_edge(
     """Lead a character along an edge."""
     x, y, z = position
     left = edge.left + math.sqrt(edge.distance2)
-    piece, way = _piece_from(places, grid, field, edge.start), int(field.ways[edge.start])
+    piece, way = _piece_from(places, field, edge.start), int(field.ways[edge.start])
     if way == _STAY:
         speed = min(pace.speed, flat_distance(x, z, piece.x, piece.z) / pace.horizon)
         vx, vz = velocity_to(x, z, piece.x, piece.z, speed)
         return Told(vx, vz, left)
     following = int(field.nexts[edge.start])
     if way >= _OVER_EDGE:
-        is_above = y - float(places.heights[following]) > _LEVEL * grid.spacing
+        is_above = y - float(places.heights[following]) > _LEVEL * places.spacing
         vx, vz = pursue_drop(x, z, piece, is_above, in_air, pace)
         return Told(vx, vz, left)
     slack = pace.slack
     if int(field.ways[following]) != _STAY:
-        slack = corner_slack(piece, _piece_from(places, grid, field, following), pace)
+        slack = corner_slack(piece, _piece_from(places, field, following), pace)
     vx, vz = pursue(x, z, piece, slack, pace)
     return Told(vx, vz, left)
 
 
 @kernel(no_refcount=True)
-def _is_at_goal(
-    places: PlaceArrays, grid: PlaceGrid, field: Steering, spot: Spot, position: Vec3
-) -> bool:
+def _is_at_goal(places: PlaceArrays, field: Steering, spot: Spot, position: Vec3) -> bool:
     """Tell whether a character is at one of the goals around it."""
     row = spot.row + (1 if spot.down >= 0.5 and spot.row + 1 < places.rows else 0)
     column = spot.column + (1 if spot.across >= 0.5 and spot.column + 1 < places.columns else 0)
     for level in range(places.levels):
         place = (level * places.rows + row) * places.columns + column
         if field.distances[place] == 0.0:
-            if abs(position[1] - float(places.heights[place])) <= _LEVEL * grid.spacing:
-                at = _piece_from(places, grid, field, place)
+            if abs(position[1] - float(places.heights[place])) <= _LEVEL * places.spacing:
+                at = _piece_from(places, field, place)
                 aside = flat_distance(position[0], position[2], at.x, at.z)
-                if aside <= _ARRIVAL * grid.spacing:
+                if aside <= _ARRIVAL * places.spacing:
                     return True
     return False
 
 
 @kernel(no_refcount=True)
-def _open_cell(places: PlaceArrays, grid: PlaceGrid, field: Steering, spot: Spot, y: float) -> int:
+def _open_cell(places: PlaceArrays, field: Steering, spot: Spot, y: float) -> int:
     """Return the open cell that a character is in; -1 if there is none."""
-    best, least = -1, _NEAR * grid.spacing
+    best, least = -1, _NEAR * places.spacing
     if is_inside(spot):
         for level in range(places.levels):
             cell = (level * places.rows + spot.row) * places.columns + spot.column
@@ -303,13 +298,13 @@ def _in_open_cell(
 
 @kernel(no_refcount=True)
 def _off_wall(
-    places: PlaceArrays, grid: PlaceGrid, field: Steering, position: Vec3, pace: Gait
+    places: PlaceArrays, field: Steering, position: Vec3, pace: Gait
 ) -> tuple[bool, Told]:
     """Lead a character that a crowd presses against a wall as in the open cell beside it."""
     x, y, z = position
     for k in range(len(_BESIDE_X)):
-        near = spot_at(places, grid, x + pace.slack * _BESIDE_X[k], z + pace.slack * _BESIDE_Z[k])
-        cell = _open_cell(places, grid, field, near, y)
+        near = spot_at(places, x + pace.slack * _BESIDE_X[k], z + pace.slack * _BESIDE_Z[k])
+        cell = _open_cell(places, field, near, y)
         if cell >= 0:
             is_told, told = _in_open_cell(places, field, cell, near, pace)
             if is_told:
@@ -320,31 +315,30 @@ def _off_wall(
 @kernel(no_refcount=True)
 def _lead_one(
     places: PlaceArrays,
-    grid: PlaceGrid,
     field: Steering,
     position: Vec3,
     in_air: bool,
     pace: Gait,
 ) -> Told:
     """Return what one character is told."""
-    spot = spot_at(places, grid, position[0], position[2])
-    if _is_at_goal(places, grid, field, spot, position):
+    spot = spot_at(places, position[0], position[2])
+    if _is_at_goal(places, field, spot, position):
         return Told(0.0, 0.0, 0.0)
-    cell = _open_cell(places, grid, field, spot, position[1])
+    cell = _open_cell(places, field, spot, position[1])
     if cell >= 0:
         is_told, told = _in_open_cell(places, field, cell, spot, pace)
         if is_told:
             return told
-    edge = _nearest_edge(places, grid, field, spot, 0, position, pace.slack)
+    edge = _nearest_edge(places, field, spot, 0, position, pace.slack)
     if edge.start < 0:
-        edge = _nearest_edge(places, grid, field, spot, 1, position, pace.slack)
+        edge = _nearest_edge(places, field, spot, 1, position, pace.slack)
     if edge.start < 0:
         return Told(0.0, 0.0, math.inf)
     if field.is_turned[edge.start] != 0:
-        is_told, told = _off_wall(places, grid, field, position, pace)
+        is_told, told = _off_wall(places, field, position, pace)
         if is_told:
             return told
-    return _along_edge(places, grid, field, edge, position, in_air, pace)
+    return _along_edge(places, field, edge, position, in_air, pace)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -358,7 +352,6 @@ def _walk(state: Floats, vx: float, vz: float) -> None:
 @kernel(no_refcount=True)
 def lead_members(
     places: PlaceArrays,
-    grid: PlaceGrid,
     field: Steering,
     lanes: Steering,
     headings: Headings,
@@ -382,8 +375,8 @@ def lead_members(
         own = Gait(pace.speed, pace.horizon * factor, pace.slack)
         in_air = int(state[GROUND_KIND]) == AIRBORNE
         at = three_at(state, POSITION)
-        told = _lead_one(places, grid, field, at, in_air, own)
+        told = _lead_one(places, field, at, in_air, own)
         if len(others) > 0 and is_opposed(headings, at[0], at[2], told.velocity_x, told.velocity_z):
-            told = _lead_one(places, grid, lanes, at, in_air, own)
+            told = _lead_one(places, lanes, at, in_air, own)
         _walk(state, told.velocity_x, told.velocity_z)
         left[k] = told.left

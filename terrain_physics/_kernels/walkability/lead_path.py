@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.types import Bytes, Floats
 from terrain_physics._kernels.walkability.layout import DROP, PlaceArrays
-from terrain_physics._kernels.walkability.open_cells import PlaceGrid, leads_straight
+from terrain_physics._kernels.walkability.open_cells import leads_straight
 from terrain_physics._kernels.walkability.pursuit import (
     Gait,
     Piece,
@@ -161,20 +161,16 @@ def _nearest_ahead(
 
 
 @kernel(no_refcount=True)
-def _rejoin(
-    places: PlaceArrays, grid: PlaceGrid, way: Route, position: Vec3, progress: float, pace: Gait
-) -> Lead:
+def _rejoin(places: PlaceArrays, way: Route, position: Vec3, progress: float, pace: Gait) -> Lead:
     """Lead a character that is beside its path back to it.
 
     It goes to the nearest point ahead if the way there is straight, else to where it has left.
     """
     x, _, z = position
-    first, spacing = _piece_at(way, progress), grid.spacing
+    first, spacing = _piece_at(way, progress), places.spacing
     far, ahead, target = _nearest_ahead(way, first, position, spacing)
     word = ON_THE_WAY
-    if far <= _BESIDE * spacing or (
-        far < math.inf and leads_straight(places, grid, position, target)
-    ):
+    if far <= _BESIDE * spacing or (far < math.inf and leads_straight(places, position, target)):
         progress = ahead
     else:
         target = _point_at(way, first, progress)
@@ -242,7 +238,6 @@ def _go_back(piece: Piece, position: Vec3, progress: float, stalled: float, pace
 @kernel(no_refcount=True)
 def _lead(
     places: PlaceArrays,
-    grid: PlaceGrid,
     way: Route,
     progress: float,
     stalled: float,
@@ -252,7 +247,7 @@ def _lead(
     pace: Gait,
 ) -> Lead:
     """Lead a character along its path, or back to it."""
-    position, level = three_at(state, POSITION), _LEVEL * grid.spacing
+    position, level = three_at(state, POSITION), _LEVEL * places.spacing
     on_ground, in_air = state[GROUNDED] != 0.0, int(state[GROUND_KIND]) == AIRBORNE
     pace = Gait(pace.speed, pace.horizon * float(rules[SPEED_FACTOR]), pace.slack)
     k, last = _piece_at(way, progress), len(way.kinds) - 1
@@ -263,10 +258,10 @@ def _lead(
         return Lead(0.0, 0.0, float(way.lengths[last + 1]), ARRIVED, 0.0)
     piece = _piece(way, k)
     x, z = point_along(piece, distance_along(piece, position[0], position[2]))
-    is_edge = piece.length < _EDGE * grid.spacing
+    is_edge = piece.length < _EDGE * places.spacing
     beside = _BESIDE_EDGE if is_edge else _BESIDE
-    if flat_distance(position[0], position[2], x, z) > beside * grid.spacing:
-        lead = _rejoin(places, grid, way, position, progress, pace)
+    if flat_distance(position[0], position[2], x, z) > beside * places.spacing:
+        lead = _rejoin(places, way, position, progress, pace)
     elif RETREAT <= stalled < RETRY and int(way.kinds[k]) != DROP:
         return _go_back(piece, position, progress, stalled + seconds, pace)
     else:
@@ -280,7 +275,6 @@ def _lead(
 @kernel(no_refcount=True)
 def lead_path(
     places: PlaceArrays,
-    grid: PlaceGrid,
     way: Route,
     progress: float,
     stalled: float,
@@ -293,5 +287,5 @@ def lead_path(
 
     In the order of `Lead`. ``seconds`` are those of the last update.
     """
-    lead = _lead(places, grid, way, progress, stalled, seconds, state, rules, pace)
+    lead = _lead(places, way, progress, stalled, seconds, state, rules, pace)
     return lead.velocity_x, lead.velocity_z, lead.progress, lead.word, lead.stalled

@@ -17,16 +17,8 @@ _THREE, _THREE_WALKS = 0b111111, 0b010101
 _ALL = 2 * DIRECTIONS
 
 
-class PlaceGrid(NamedTuple):
-    """Where the places of a map are on the level, in meters."""
-
-    lower_x: float
-    lower_z: float
-    spacing: float
-
-
 class Spot(NamedTuple):
-    """A point on the level in the cells of a grid."""
+    """A point on the level in the cells of a places."""
 
     row: int  # of the cell
     column: int
@@ -35,9 +27,9 @@ class Spot(NamedTuple):
 
 
 @kernel(inline=True, no_refcount=True)
-def spot_at(places: PlaceArrays, grid: PlaceGrid, x: float, z: float) -> Spot:
+def spot_at(places: PlaceArrays, x: float, z: float) -> Spot:
     """Return the cell of a point, or the one nearest to it."""
-    across, down = (x - grid.lower_x) / grid.spacing, (z - grid.lower_z) / grid.spacing
+    across, down = (x - places.lower_x) / places.spacing, (z - places.lower_z) / places.spacing
     column = int(min(max(across, 0.0), max(places.columns - 2.0, 0.0)))
     row = int(min(max(down, 0.0), max(places.rows - 2.0, 0.0)))
     return Spot(row, column, down - row, across - column)
@@ -132,20 +124,19 @@ def _open_near(places: PlaceArrays, spot: Spot, y: float, farthest: float) -> fl
 @kernel(no_refcount=True)
 def leads_straight(
     places: PlaceArrays,
-    grid: PlaceGrid,
     start: tuple[float, float, float],
     end: tuple[float, float, float],
 ) -> bool:
     """Tell whether a straight way leads through open cells alone, looked at four times a cell."""
     dx, dz = end[0] - start[0], end[2] - start[2]
-    count = 1 + int(4.0 * math.sqrt(dx * dx + dz * dz) / grid.spacing)
+    count = 1 + int(4.0 * math.sqrt(dx * dx + dz * dz) / places.spacing)
     y = start[1]
     for k in range(count + 1):
         x, z = start[0] + k * dx / count, start[2] + k * dz / count
-        spot = spot_at(places, grid, x, z)
+        spot = spot_at(places, x, z)
         if not is_inside(spot):
             return False
-        y = _open_near(places, spot, y, 0.5 * grid.spacing)
+        y = _open_near(places, spot, y, 0.5 * places.spacing)
         if math.isnan(y):
             return False
-    return abs(y - end[1]) <= 0.5 * grid.spacing
+    return abs(y - end[1]) <= 0.5 * places.spacing

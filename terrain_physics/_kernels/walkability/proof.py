@@ -38,6 +38,7 @@ from terrain_physics._kernels.walkability.layout import (
     WALK,
     PlaceArrays,
     column_step,
+    grid_point,
     is_aside,
     put_edge,
     row_step,
@@ -51,8 +52,6 @@ class _Land(NamedTuple):
     """Places, the ground that they are on, and who walks there."""
 
     places: PlaceArrays
-    lower_x: float
-    lower_z: float
     walker: StraightWalker
     ground: GroundTable
     scene: Scene  # for the triangles along a way
@@ -81,9 +80,8 @@ def _height(places: PlaceArrays, column: int, level: int) -> float:
 @kernel(no_refcount=True)
 def _position(land: _Land, column: int, height: float) -> Vec3:
     """Return the position of a character that rests on a place."""
-    spacing, across = land.walker.spacing, land.places.columns
-    x = land.lower_x + spacing * (column % across)
-    return (x, height, land.lower_z + spacing * (column // across))
+    x, z = grid_point(land.places, column)
+    return (x, height, z)
 
 
 @kernel(no_refcount=True)
@@ -167,9 +165,8 @@ def _put_edges_from(land: _Land, column: int, direction: int, doubts: Int64s, co
 
 @kernel
 def prove_edges(
-    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, speed: float,
-    seconds: float, table: Int64s, rules: Floats, numbers: Int64s, first: int, last: int,
-    proves: bool, known: Int64s, doubts: Int64s,
+    places: PlaceArrays, speed: float, seconds: float, table: Int64s, rules: Floats,
+    numbers: Int64s, first: int, last: int, proves: bool, known: Int64s, doubts: Int64s,
 ) -> int:  # fmt: skip
     """Write the edges from columns of places numbers[first:last].
 
@@ -181,13 +178,10 @@ def prove_edges(
     """
     memory, draws = make_memory(), np.zeros(1, dtype=np.uint64)
     known, doubts = borrow(known), borrow(doubts)
-    walker, lent = walker_of(rules, speed, spacing, seconds), borrow_memory(memory)
+    walker, lent = walker_of(rules, speed, places.spacing, seconds), borrow_memory(memory)
     ground = ground_at(table, int(rules[MASK]), lent.part_shifts)
-    land = _Land(
-        places, lower_x, lower_z, walker, ground,
-        empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent),
-        proves and walker.is_known, known,
-    )  # fmt: skip
+    scene = empty_scene(walker.body, SIMULTANEOUS, borrow(draws), lent)
+    land = _Land(places, walker, ground, scene, proves and walker.is_known, known)
     begin = DIRECTIONS * places.levels * first
     count = begin
     for i in range(first, last):

@@ -45,7 +45,7 @@ from terrain_physics._kernels.tolerances import (
     SLOPE_SLACK,
 )
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
-from terrain_physics._kernels.walkability.layout import PlaceArrays
+from terrain_physics._kernels.walkability.layout import PlaceArrays, grid_point
 
 # Beyond all ground, in meters: places are made over all of it, however deep and high.
 _FAR = 1e30
@@ -67,7 +67,7 @@ def _rest(scene: Scene, offset: Vec3, walkable: float, rounding: float, fall: fl
     manifold = list_contacts(scene, offset)
     if max(manifold.depth, manifold.overlap) > SLOP or is_buried(scene, offset):
         return _NOWHERE
-    upright = _most_upright(scene, manifold.contacts)
+    _, upright = _uprightness(scene, manifold.contacts)
     if upright < walkable + rounding and _is_on_edges(scene, manifold.contacts):
         return _LIES
     if upright < walkable:
@@ -75,7 +75,8 @@ def _rest(scene: Scene, offset: Vec3, walkable: float, rounding: float, fall: fl
     if scene.body.kind != BOX:
         return _STANDS
     deeper = list_contacts(scene, subtract(offset, (0.0, fall, 0.0)))
-    return _BALANCES if _least_upright(scene, deeper.contacts) < walkable else _STANDS
+    steepest, _ = _uprightness(scene, deeper.contacts)
+    return _BALANCES if steepest < walkable else _STANDS
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -119,21 +120,13 @@ def _is_on_edges(scene: Scene, count: int) -> bool:
 
 
 @kernel(inline=True, no_refcount=True)
-def _least_upright(scene: Scene, count: int) -> float:
-    """Return the least y of the normals of the contacts listed; at most 1."""
-    least = 1.0
+def _uprightness(scene: Scene, count: int) -> tuple[float, float]:
+    """Return the least y of the normals of the contacts listed, at most 1; the greatest, >= 0."""
+    least, most = 1.0, 0.0
     for i in range(count):
-        least = min(least, float(scene.contacts[i, PUSH + 1]))
-    return least
-
-
-@kernel(inline=True, no_refcount=True)
-def _most_upright(scene: Scene, count: int) -> float:
-    """Return the greatest y of the normals of the contacts listed; at least 0."""
-    best = 0.0
-    for i in range(count):
-        best = max(best, float(scene.contacts[i, PUSH + 1]))
-    return best
+        up = float(scene.contacts[i, PUSH + 1])
+        least, most = min(least, up), max(most, up)
+    return least, most
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -215,8 +208,8 @@ def _put_levels(
 
 @kernel
 def put_heights(
-    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, table: Int64s,
-    rules: Floats, seconds: float, numbers: Int64s, first: int, last: int, lying: Floats,
+    places: PlaceArrays, table: Int64s, rules: Floats, seconds: float, numbers: Int64s,
+    first: int, last: int, lying: Floats,
 ) -> None:  # fmt: skip
     """Write the heights at which a character rests, at columns of places numbers[first:last].
 
@@ -242,8 +235,7 @@ def put_heights(
             if len(places.asides):
                 places.asides[place + level * size, 0] = 0.0
                 places.asides[place + level * size, 1] = 0.0
-        x = lower_x + spacing * (place % places.columns)
-        z = lower_z + spacing * (place // places.columns)
+        x, z = grid_point(places, place)
         origin = add((x, 0.0, z), center)
         above = with_step_start(ground, add(origin, (0.0, _FAR, 0.0)), np.inf)  # of one-way parts
         scene = gathered(scene, above, origin, subtract(origin, wide), add(origin, wide))

@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
-from terrain_physics._kernels.walkability.layout import PlaceArrays
+from terrain_physics._kernels.walkability.layout import PlaceArrays, grid_point
 
 # X of the aside of a place that is on the point of the grid after all: less than all rounding.
 _ON_THE_POINT = np.float32(1e-30)
@@ -89,10 +89,7 @@ def _move(settlers: Settlers, source: int, target: int) -> None:
 
 
 @kernel(no_refcount=True)
-def put_settled(
-    places: PlaceArrays, lower_x: float, lower_z: float, spacing: float, numbers: Int64s,
-    found: Floats, rules: Floats,
-) -> None:  # fmt: skip
+def put_settled(places: PlaceArrays, numbers: Int64s, found: Floats, rules: Floats) -> None:
     """Write the places (n, 3) where bodies have come to stand that were let go above columns (n,).
 
     NaN: nowhere. ``rules`` is their row of rules. A place where a body would overlap one on another
@@ -106,10 +103,10 @@ def put_settled(
         level = _level_for(places, column, float(found[i, 1]), tall)
         if level >= 0:
             place = level * places.rows * places.columns + column
-            x = found[i, 0] - (lower_x + spacing * (column % places.columns))
-            z = found[i, 2] - (lower_z + spacing * (column // places.columns))
+            x, z = grid_point(places, column)
             places.heights[place] = np.float32(found[i, 1])
-            places.asides[place, 0], places.asides[place, 1] = np.float32(x), np.float32(z)
+            places.asides[place, 0] = np.float32(found[i, 0] - x)
+            places.asides[place, 1] = np.float32(found[i, 2] - z)
             is_on_point = places.asides[place, 0] == 0.0 and places.asides[place, 1] == 0.0
             if is_on_point and body.kind != BOX:  # a box that keeps its balance stands as any other
                 places.asides[place, 0] = _ON_THE_POINT

@@ -35,6 +35,7 @@ from terrain_physics._kernels.walkability.layout import (
     PlaceArrays,
     aside_of,
     column_step,
+    grid_point,
     is_aside,
     row_step,
 )
@@ -91,9 +92,6 @@ class Slots(NamedTuple):
 class Way(NamedTuple):
     """How all walk; in meters and seconds."""
 
-    lower_x: float
-    lower_z: float
-    spacing: float
     speed: float
     max_drop: float
     step_offset: float
@@ -115,30 +113,27 @@ class _Course(NamedTuple):
 
 
 @kernel(inline=True, no_refcount=True)
-def way_of(
-    lower_x: float, lower_z: float, spacing: float, speed: float, max_drop: float, rate: float,
-    rules: Floats,
-) -> Way:  # fmt: skip
+def way_of(speed: float, max_drop: float, rate: float, rules: Floats) -> Way:
     """Return how characters of some rules (RULES_SIZE,) walk."""
     gravity = gravity_of(rules)
     fall_time = math.sqrt(2.0 * max_drop / gravity) if gravity > 0.0 else 0.0
     step, cosine = float(rules[STEP_OFFSET]), float(rules[SLOPE_COSINE])
-    return Way(lower_x, lower_z, spacing, speed, max_drop, step, cosine, fall_time, rate)
+    return Way(speed, max_drop, step, cosine, fall_time, rate)
 
 
 @kernel(no_refcount=True)
-def _course(places: PlaceArrays, way: Way, start: int, direction: int) -> _Course:
+def _course(places: PlaceArrays, start: int, direction: int) -> _Course:
     """Return the line of an edge, whose end is in the grid."""
     on_level = start % (places.rows * places.columns)
     row, column = on_level // places.columns, on_level % places.columns
     rows, columns = row_step(direction), column_step(direction)
     steps = math.sqrt(float(rows * rows + columns * columns))
     course = _Course(
-        way.lower_x + way.spacing * column,
-        way.lower_z + way.spacing * row,
+        places.lower_x + places.spacing * column,
+        places.lower_z + places.spacing * row,
         columns / steps,
         rows / steps,
-        way.spacing * steps,
+        places.spacing * steps,
         (row + rows) * places.columns + column + columns,
         is_aside(places, start),
     )
@@ -146,7 +141,7 @@ def _course(places: PlaceArrays, way: Way, start: int, direction: int) -> _Cours
     if not (course.is_aside or is_aside(places, end)):
         return course
     (x, z), (to_x, to_z) = aside_of(places, start), aside_of(places, end)
-    dx, dz = way.spacing * columns + to_x - x, way.spacing * rows + to_z - z
+    dx, dz = places.spacing * columns + to_x - x, places.spacing * rows + to_z - z
     size = math.sqrt(dx * dx + dz * dz)
     ahead_x, ahead_z = (dx / size, dz / size) if size > 0.0 else (0.0, 0.0)
     start_x, start_z = course.start_x + x, course.start_z + z
@@ -185,10 +180,10 @@ def _nearest_level(
 ) -> int:
     """Return the level of the end that a position is near enough to; -1: none."""
     size = places.rows * places.columns
-    limit = _ARRIVED_SHARE * way.spacing
+    limit = _ARRIVED_SHARE * places.spacing
     best, nearest = -1, math.inf
-    dx = x - (way.lower_x + way.spacing * (course.column % places.columns))
-    dz = z - (way.lower_z + way.spacing * (course.column // places.columns))
+    end_x, end_z = grid_point(places, course.column)
+    dx, dz = x - end_x, z - end_z
     for level in range(places.levels):
         place = level * size + course.column
         aside_x, aside_z = aside_of(places, place)
@@ -241,7 +236,7 @@ def _begin_next(
         at_rest = int(edges.at_rest[edge]) * STATE_SIZE
         if _has_ends(places, start, direction) and edges.states[at_rest + GROUNDED] != 0.0:
             slots.walkers[slot, EDGE] = edge
-            _put_at_rest(edges, slots, way, slot, _course(places, way, start, direction).length)
+            _put_at_rest(edges, slots, way, slot, _course(places, start, direction).length)
             return True
     return False
 
@@ -301,11 +296,11 @@ def _judge(
     dx, dz = x - course.start_x, z - course.start_z
     along = dx * course.ahead_x + dz * course.ahead_z
     aside = abs(dx * course.ahead_z - dz * course.ahead_x)
-    beyond, lost = along - course.length, _LOST_SHARE * way.spacing
+    beyond, lost = along - course.length, _LOST_SHARE * places.spacing
     if aside > lost or along < -lost or beyond > lost:
         return _FAILS, 0
     own[slot, LEFT] -= 1.0
-    off, near = max(-beyond, 0.0), _STOP_SHARE * way.spacing
+    off, near = max(-beyond, 0.0), _STOP_SHARE * places.spacing
     is_over_end = off * off + aside * aside <= near * near or beyond >= 0.0
     if is_over_end and own[slot, IN_AIR] != 0.0:
         if own[slot, WAS_OVER_END] == 0.0:
@@ -361,7 +356,7 @@ def _kind_walked(slots: Slots, slot: int, step_offset: float) -> int:
 def _goes_on(places: PlaceArrays, way: Way, edges: Edges, slots: Slots, slot: int) -> bool:
     """Judge a walker; tell whether it walks on, perhaps once more from over its end."""
     edge = int(slots.walkers[slot, EDGE])
-    course = _course(places, way, int(edges.starts[edge]), int(edges.directions[edge]))
+    course = _course(places, int(edges.starts[edge]), int(edges.directions[edge]))
     verdict, level = _judge(places, way, course, slots, slot)
     if verdict == _ARRIVES:
         edges.kinds[edge] = _kind_walked(slots, slot, way.step_offset)
@@ -390,7 +385,7 @@ def _take_slot(
     if not _begin_next(places, way, edges, slots, progress, slot):
         return False
     edge = int(slots.walkers[slot, EDGE])
-    course = _course(places, way, int(edges.starts[edge]), int(edges.directions[edge]))
+    course = _course(places, int(edges.starts[edge]), int(edges.directions[edge]))
     _steer(slots, way, course, slot)
     return True
 
@@ -417,9 +412,6 @@ def _move(slots: Slots, source: int, target: int) -> None:
 @kernel
 def steer_walkers(
     places: PlaceArrays,
-    lower_x: float,
-    lower_z: float,
-    spacing: float,
     speed: float,
     max_drop: float,
     rate: float,
@@ -433,7 +425,7 @@ def steer_walkers(
     ``rules`` (RULES_SIZE,) are those of each. Those that walk are in the first slots. ``progress``
     (PROGRESS_SIZE,) begins with zeros. All edges are done when none walks.
     """
-    way = way_of(lower_x, lower_z, spacing, speed, max_drop, rate, rules)
+    way = way_of(speed, max_drop, rate, rules)
     slot, walking = 0, int(progress[WALKING])
     while slot < walking:
         if not _goes_on(places, way, edges, slots, slot) and not _take_slot(

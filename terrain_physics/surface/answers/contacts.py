@@ -81,7 +81,7 @@ def few_contacts_in(
     shape.setflags(write=False)
     deepest = keep == "deepest"
     ints, floats = _ONE.call(arrays.table, mask, kind, shape, deepest)
-    return Contacts(ints, floats, _made_of(arrays, ints)) if len(ints) else None
+    return Contacts(ints, floats, materials_of(arrays, ints)) if len(ints) else None
 
 
 def contacts_of_surface(
@@ -102,7 +102,7 @@ def contacts_of_surface(
     return Contacts(ints, floats, made_of)
 
 
-def _made_of(arrays: GroundArrays, ints: Int64s) -> Bytes | None:
+def materials_of(arrays: GroundArrays, ints: Int64s) -> Bytes | None:
     """Return the materials of contacts as the kernel for one shape gives them; None: all are 0."""
     if arrays.is_of_one_kind:
         return None
@@ -214,7 +214,7 @@ class _ContactRows:
             answers = [_without(own, buried) for own in answers]
             alone = np.concatenate([alone, buried])
         for ints, floats in self._one_by_one(alone, most, deepest=deepest):
-            made = _made_of(self._arrays, ints)
+            made = materials_of(self._arrays, ints)
             answers.append(_Answer(Contacts(ints, floats, made), ints[one_by_one.PART]))
         checks.refuse_more("contacts", sum(len(own.contacts) for own in answers), most)
         return _joined(answers, room, deepest=deepest)

@@ -12,7 +12,7 @@ from terrain_physics._kernels.ground import closest, heights, inside
 from terrain_physics._kernels.ground.hits import FACE, TRIANGLE
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rays import ray_hit, ray_hits
-from terrain_physics._kernels.ground.sweeps import sweep_rows
+from terrain_physics._kernels.ground.sweeps import sweep_one, sweep_rows
 from terrain_physics._kernels.ground.triangles import put_triangles, triangle_at
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.mesh.queries import along_a_curve
@@ -29,14 +29,12 @@ from terrain_physics.surface.results import (
     SweepHits,
     new_hit,
 )
-
-_ONE_VISIT = np.zeros(1, np.int64)
-_ONE_VISIT.setflags(write=False)
+from terrain_physics.surface.shapes import for_kernels
 
 _SURFACE, _SURFACES = CachedDispatch(heights.surface_over), CachedDispatch(heights.put_surface)
 _RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _CLOSEST, _ALL_CLOSEST = CachedDispatch(closest.closest_one), CachedDispatch(closest.closest_rows)
-_SWEEP = CachedDispatch(sweep_rows)
+_SWEEP, _SWEEPS = CachedDispatch(sweep_one), CachedDispatch(sweep_rows)
 _INSIDE, _ALL_INSIDE = CachedDispatch(inside.contains_one), CachedDispatch(inside.contains_rows)
 _DISTANCE = CachedDispatch(inside.signed_distance_one)
 _DISTANCES = CachedDispatch(inside.signed_distance_rows)
@@ -104,17 +102,13 @@ def one_sweep(
 ) -> SweepHit | None:
     """Return the first touch of one shape that moves."""
     arrays.find_skins()
-    shape, way = np.array(row), np.array([motion])
-    shape.flags.writeable = way.flags.writeable = False
-    numbers, whole = np.empty(8), np.empty((2, 1), np.int64)
-    _SWEEP.call(arrays.table, mask, kind, shape, way, _ONE_VISIT, 0, 1, numbers, whole)
-    distance, fraction, x, y, z, nx, ny, nz = numbers.tolist()
+    distance, fraction, point, normal, triangle, cell, at = _SWEEP.call(
+        arrays.table, mask, kind, for_kernels(np.array(row)), *motion
+    )
     if isnan(distance):
         return None
-    triangle, place = whole[:, 0].tolist()
-    at, cell = place >> ID_BITS, place & FACE
     material = _material_of(arrays, at, triangle, cell)
-    touch = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
+    touch = glm.vec3(*normal), glm.vec3(*point)
     return new_hit(SweepHit, (fraction, distance, *touch, triangle, material, None, None, False))
 
 
@@ -131,7 +125,7 @@ def many_sweeps(
     numbers, whole = np.empty(8 * count), np.empty((2, count), np.int64)
     visits = _visits_of(arrays, rows if len(rows) == count else motions)
     about = arrays.table, mask, kind, rows.reshape(-1), motions, visits
-    _run(_SWEEP, threads, _SEARCH_COST, count, about, (numbers, whole))
+    _run(_SWEEPS, threads, _SEARCH_COST, count, about, (numbers, whole))
     distances, fractions = numbers[: 2 * count].reshape(2, count)
     points, normals = numbers[2 * count :].reshape(2, count, 3)
     materials = _materials_of(arrays, ~np.isnan(distances), whole)

@@ -41,7 +41,7 @@ def nearest_to(
         math.nan if y is None else _clamped(y, -_HIGHEST, _HIGHEST),
         _clamped(row, -_FARTHEST, places.rows + _FARTHEST),
     )
-    found = nearest_place(places.arrays(), position, places.spacing, within)
+    found = nearest_place(places.arrays(), position, within)
     return found if found >= 0 else None
 
 

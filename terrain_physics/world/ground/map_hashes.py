@@ -72,7 +72,7 @@ class _Squares:
     def _hash_of_frame(self, terrain: StoredMap) -> int:
         """Return the hash of how large a map is, and where; that never changes."""
         frame = (terrain.frame[:6] + 0.0).tolist()  # zeros of one sign
-        return _hash_of(repr((terrain.sample_count, frame)).encode())
+        return hash_of(repr((terrain.sample_count, frame)).encode())
 
     def _first(self, terrain: StoredMap) -> set[Square]:
         """Return the squares that may count."""
@@ -169,7 +169,7 @@ class _LandSquares(_Squares):
         super().__init__(supply.land)
 
     def _hash_of_frame(self, terrain: StoredMap) -> int:  # noqa: ARG002
-        return _hash_of(self._supply.tiles.stored.digest.encode())
+        return hash_of(self._supply.tiles.stored.digest.encode())
 
     def _first(self, terrain: StoredMap) -> set[Square]:  # noqa: ARG002
         places = self._supply.tiles.edits.places()
@@ -299,7 +299,7 @@ class MapHashes:
 
 @lru_cache(maxsize=64)
 def _hash_of_depth(depth: tuple[float, bool]) -> int:
-    return _hash_of(repr(depth).encode())
+    return hash_of(repr(depth).encode())
 
 
 def _hashes_of(
@@ -328,5 +328,6 @@ def _hash_of_square(square: Square, values: Values) -> int:
     return int(out.item())
 
 
-def _hash_of(content: bytes) -> int:
+def hash_of(content: bytes) -> int:
+    """Return 64 bits that tell contents apart."""
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

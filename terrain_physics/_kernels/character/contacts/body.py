@@ -17,8 +17,6 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     face_normal,
     put_difference_faces,
     tie_slack,
-    to_box,
-    to_world,
 )
 from terrain_physics._kernels.ground.candidates import (
     BESIDE,
@@ -30,6 +28,7 @@ from terrain_physics._kernels.ground.candidates import (
     surface_at,
     three,
 )
+from terrain_physics._kernels.math.rigid import turned, turned_back
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body, extent_along
 from terrain_physics._kernels.tolerances import (
@@ -195,13 +194,13 @@ def _is_that_deep(
     """Tell whether a box's deepest corner is as deep under the ground as under a face's plane."""
     if candidates[k, THICKNESS] <= 0.0:
         return True  # no surface of a map; other contacts tell whether this one is needed
-    n = to_box(body.rotation, normal)
+    n = turned_back(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],
         -body.extents[1] if n[1] > 0.0 else body.extents[1],
         -body.extents[2] if n[2] > 0.0 else body.extents[2],
     )
-    x, y, z = add(offset, to_world(body.rotation, corner))
+    x, y, z = add(offset, turned(body.rotation, corner))
     surface, _, looked_at = surface_at(candidates, count, x, z, np.inf, True)
     spend(work, looked_at)
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
@@ -245,7 +244,7 @@ def _is_way_out(
         return False
     cut_off = _is_cut_off(polytope, direction, distance)
     if face != front:
-        outward = to_world(body.rotation, direction)
+        outward = turned(body.rotation, direction)
         return not cut_off and leads_out(candidates, count, k, outward, work)
     depth = distance + _radius_around(body)
     return not cut_off or _is_that_deep(
@@ -272,7 +271,8 @@ def _angular_contact(
     is_behind = dot(normal, a) > 0.0
     if is_behind and candidates[k, THICKNESS] == BESIDE:
         return NO_CONTACT, normal, NO_CONTACT  # the center is in the ground, or above the surface
-    a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+    m = body.rotation
+    a, b, c = turned_back(m, a), turned_back(m, b), turned_back(m, c)
     sides, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
@@ -294,7 +294,7 @@ def _angular_contact(
     if nearest < 0 or (overlap <= SLOP < depth + radius):
         return NO_CONTACT, normal, overlap
     if nearest != front:
-        normal = to_world(body.rotation, face_normal(faces, nearest))
+        normal = turned(body.rotation, face_normal(faces, nearest))
     return depth + radius, normal, overlap
 
 
@@ -345,7 +345,8 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, work: Floats) 
         return False
     spend(work, near_cost(body.kind))
     if body.kind == BOX:
-        a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+        m = body.rotation
+        a, b, c = turned_back(m, a), turned_back(m, b), turned_back(m, c)
         faces = on_stack(FACE_COUNT, 4)
         count, _ = put_difference_faces(a, b, c, body.extents, faces, CONTACT_MARGIN)
         return count >= 0
@@ -372,7 +373,8 @@ def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, work: Fl
         _, gap, _ = nearest_on_triangle(low, body.axis, (a, b, c), True, normal, math.inf)
         return body.radius - length(gap)
     faces = on_stack(FACE_COUNT, 4)
-    a, b, c = to_box(body.rotation, a), to_box(body.rotation, b), to_box(body.rotation, c)
+    m = body.rotation
+    a, b, c = turned_back(m, a), turned_back(m, b), turned_back(m, c)
     count, _ = put_difference_faces(a, b, c, body.extents, faces, 0.0)
     overlap = np.inf
     for i in range(count):

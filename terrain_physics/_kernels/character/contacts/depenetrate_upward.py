@@ -15,8 +15,8 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     FACE_COUNT,
     face_normal,
     put_difference_faces,
-    to_box,
 )
+from terrain_physics._kernels.math.rigid import turned_back
 from terrain_physics._kernels.math.vec3 import (
     Mat3,
     Vec3,
@@ -125,10 +125,9 @@ def _capsule_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: 
 def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3) -> float:
     """Return how far up a box around the origin comes to lie on top of a triangle."""
     faces = on_stack(FACE_COUNT, 4)
-    up = to_box(rotation, (0.0, 1.0, 0.0))
-    count, _ = put_difference_faces(
-        to_box(rotation, a), to_box(rotation, b), to_box(rotation, c), extents, faces, np.inf
-    )
+    up = turned_back(rotation, (0.0, 1.0, 0.0))
+    a, b, c = turned_back(rotation, a), turned_back(rotation, b), turned_back(rotation, c)
+    count, _ = put_difference_faces(a, b, c, extents, faces, np.inf)
     # Clip the line through the center along +Y by the faces, to find where it leaves the polytope.
     enter, leave = -np.inf, np.inf
     for k in range(count):

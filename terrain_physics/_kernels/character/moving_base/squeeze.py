@@ -144,7 +144,7 @@ class _Fall(NamedTuple):
 
 
 @kernel(noinline=True)
-def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
+def moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     """Return where a body ends that is moved toward a place until the ground blocks it.
 
     Its steps are short: deep in a mesh, which is only a skin, the nearest way out may be on the
@@ -230,7 +230,7 @@ def _push_from(
     if near[_OWES] != 0.0:
         free = three_at(near, _FREE_PLACE)
         free = add(free, _depenetration(scene, part, free, 0.0, walkable))
-        free = _moved_until_blocked(scene, part, free, place)
+        free = moved_until_blocked(scene, part, free, place)
         push = subtract(free, place)
     else:
         push = _depenetration(scene, part, place, most_rise, walkable)
@@ -329,7 +329,7 @@ def _pushed_by(
             break
         moved, end = center, _at_most(start, add(center, push), most, near.most_rise)
         if trial + 1 < _MOST_PUSHES:
-            moved = _moved_until_blocked(scene, still, center, end)
+            moved = moved_until_blocked(scene, still, center, end)
         if moved == center:
             part[_OWES] = 1.0
             break
@@ -385,12 +385,11 @@ def _shares_of_hits(
             is_hit = is_hit or shares[k] < np.inf
     if is_hit:
         return shares
-    there = np.zeros((1, _NEAR_SIZE))
+    stopped = _Fall(fall.start, (0.0, 0.0, 0.0), 0.0, fall.seconds)
     for k in range(count):
-        if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), int(near[k, _ROW]), ground.seen):
-            there[0, _ROW] = near[k, _ROW]
-            push = _push_from(scene, ground, there[0], 1.0, fall.start, 0.0, 1.0)
-            if push != (0.0, 0.0, 0.0):
+        row = int(near[k, _ROW])
+        if near[k, _OWES] == 0.0 and has_moved(movers_of(ground), row, ground.seen):
+            if _first_overlap(scene, ground, row, stopped, False) < np.inf:
                 shares[k] = 1.0
                 break
     return shares
@@ -517,7 +516,7 @@ def _move_with_parts(
             aside = subtract(center, spot)
             spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
-                center = _moved_until_blocked(scene, still, center, add(spot, aside))
+                center = moved_until_blocked(scene, still, center, add(spot, aside))
         if base_part >= 0:  # shift the base to its place after this share, for the other parts
             put_part_shift(ground.part_shifts, 0, base_part, subtract(spot, end))
         for i in range(near.parts):
@@ -621,11 +620,12 @@ def _leave_alone(state: Floats, rules: Floats, ground: GroundTable, center: Vec3
 
 @kernel(noinline=True)
 def is_left_alone(
-    state: Floats, rules: Floats, half: Vec3, ground: GroundTable, delta_time: float
+    state: Floats, rules: Floats, half: Vec3, ground: GroundTable, velocity: Vec3, delta_time: float
 ) -> bool:
     """Tell whether parts neither carry, push nor squeeze a body, and it drops through none.
 
-    If so, write to the state what even that changes.
+    In the air it flies on with a ``velocity``, which others may have changed. If so, write to the
+    state what even that changes.
 
     So the body, of half extents ``half``, is without a moving base and without debts, and far from
     all parts that ever moved. Most bodies are, and are spared the search for what no part does.
@@ -642,8 +642,7 @@ def is_left_alone(
     center, seen = center_at(state, rules), float(state[at.MOVES_SEEN])
     end = center
     if state[at.GROUNDED] == 0.0:
-        fall = _Fall(center, three_at(state, at.VELOCITY), gravity_of(rules), delta_time)
-        end = _place_in(fall, 1.0)
+        end = _place_in(_Fall(center, velocity, gravity_of(rules), delta_time), 1.0)
     lower, upper = _box_around(state, half, center, end)
     if _has_part_near(ground, seen if seen >= 0.0 else np.inf, lower, upper):
         return False

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Scene, look
+from terrain_physics._kernels.character.moving_base.squeeze import moved_until_blocked
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     ALONE_DISPLACEMENT,
@@ -42,7 +43,7 @@ from terrain_physics._kernels.character.state.motion import (
     MovementRules,
     with_hits,
 )
-from terrain_physics._kernels.character.state.substeps import Pace
+from terrain_physics._kernels.character.state.substeps import STEP_SHARE, Pace
 from terrain_physics._kernels.character.steps.step import take_step
 from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled
@@ -274,7 +275,7 @@ def _try_within(
     velocity, seconds = motion.velocity, pace.seconds
     start = from_x, from_z = _displacement_from(spot, motion)
     aim = to = (from_x + velocity[0] * seconds, from_z + velocity[2] * seconds)
-    frictionless = replaced(movement, friction=0.0)
+    frictionless, longest = replaced(movement, friction=0.0), STEP_SHARE * scene.body.least
     for attempt in range(_STAY + 1):
         end = _displacement_from(spot, ahead)
         if attempt > 0 and not is_outside_half_planes(crowd, end[0], end[1]):
@@ -287,9 +288,30 @@ def _try_within(
             near = math.sqrt(to_x * to_x + to_z * to_z)
             put_walls(crowd, scene, motion.offset, movement.walkable, near, from_x, from_z)
         to = _next_aim(crowd, attempt, start, aim, to, end)
-        motion = _with_velocity(motion, (to[0] - from_x) / seconds, (to[1] - from_z) / seconds)
-        scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
-    return scene, ahead, rest, motion.velocity
+        begun, way = motion, (to[0] - from_x, to[1] - from_z)
+        if way[0] * way[0] + way[1] * way[1] > longest * longest:
+            begun, way = _brought_near(scene, ground, motion, way, 0.5 * pace.farthest)
+            scene = look(scene, ground, begun.origin, pace.far, movement.drop, 0.0)
+        begun = _with_velocity(begun, way[0] / seconds, way[1] / seconds)
+        scene, ahead, rest = take_step(frictionless, begun, pace, scene, ground, log)
+    return scene, ahead, rest, begun.velocity
+
+
+@kernel(noinline=True)
+def _brought_near(
+    scene: Scene, ground: GroundTable, motion: Motion, way: _Place, step: float
+) -> tuple[Motion, _Place]:
+    """Return a motion that has gone a long way but for a last step, and that step.
+
+    Where a part has pushed a body far into others, the way back may lead through the part: so the
+    ground may block it. The scene is overwritten.
+    """
+    left = step / math.sqrt(way[0] * way[0] + way[1] * way[1])
+    center = add(motion.origin, motion.offset)
+    near = add_scaled(center, (way[0], 0.0, way[1]), 1.0 - left)
+    begun = moved_until_blocked(scene, ground, center, near)
+    motion = replaced(motion, origin=begun, offset=(0.0, 0.0, 0.0))
+    return motion, (left * way[0], left * way[1])
 
 
 @kernel(inline=True, no_refcount=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import box_face_distances, tie_slack, to_world
+from terrain_physics._kernels.geometry.obb_triangle import box_face_distances, tie_slack
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
 from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
     EDGES,
@@ -27,8 +27,6 @@ from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
     along_normal,
     axis_at,
     least_square,
-    single_at,
-    singles_at,
     sum_of,
 )
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
@@ -36,6 +34,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     corners_at,
     vector_at,
 )
+from terrain_physics._kernels.math.rigid import turned
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.types import Float32s, Floats, Int32s
@@ -114,9 +113,9 @@ def _put_axes(singles: Float32s, chosen: Int32s, table: Float32s, rivals: Float3
     one, none, step = np.float32(1.0), np.float32(0.0), STEP_OF_AXIS
     for k in range(chosen.shape[0]):
         at = int(np.uint32(chosen[k]))
-        a, b, c = singles_at(singles, at)
-        ab, bc, ca = singles_at(singles, EDGES + at)
-        front, half = single_at(singles, NORMAL + at), single_at(singles, HALF + at)
+        a, b, c = corners_at(singles, at)
+        ab, bc, ca = corners_at(singles, EDGES + at)
+        front, half = vector_at(singles, NORMAL + at), vector_at(singles, HALF + at)
         sizes = sum_of(half) + sum_of(a) + sum_of(b) + sum_of(c)
         off = np.float32(OFF_DISTANCE) * sizes
         is_plain = sizes < np.float32(LARGEST)
@@ -243,11 +242,8 @@ def _front_axis(seen: Floats, k: int, number: int, half: Vec3) -> tuple[Vec3, fl
     a, b, c = corners_at(seen, k)
     forward, backward = box_face_distances(axis, a, b, c, half)
     is_turned = dot(axis, vector_at(seen, NORMAL + k)) < 0.0
-    return (
-        choose(is_turned, scale(axis, -1.0), axis),
-        backward if is_turned else forward,
-        forward if is_turned else backward,
-    )
+    far, near = backward if is_turned else forward, forward if is_turned else backward
+    return choose(is_turned, scale(axis, -1.0), axis), far, near
 
 
 @kernel(noinline=True, noalias=True)
@@ -273,8 +269,8 @@ def _put_push_outs(
         # No push-out ends at a face parallel to it: this one would be found by rounding.
         ends_there = slope != 0.0
         push_out = (far if slope > 0.0 else near) / (abs(slope) if ends_there else 1.0)
-        put_vector(moves, k, to_world(m, scale(u, push_out)))
-        put_vector(directions, k, to_world(m, u))
+        put_vector(moves, k, turned(m, scale(u, push_out)))
+        put_vector(directions, k, turned(m, u))
         a, b, c = corners_at(seen, at)
         longer = push_out * (1.0 + _LONGER_RATIO) + 1e3 * tie_slack(a, b, c, half)
         is_sure = ends_there & (longer * np.float64(rivals[k]) < 1.0)

@@ -11,13 +11,15 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import to_box
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     ROOM,
     box_at,
     corners_at,
+    put_column,
+    put_columns,
     vector_at,
 )
+from terrain_physics._kernels.math.rigid import turned_back
 from terrain_physics._kernels.math.vec3 import Vec3, choose, cross, dot, scale, subtract
 from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
@@ -40,59 +42,21 @@ LEAST_SINE2, LEAST_SQUARE, LARGEST = 1e-12, 1e-30, 1e9
 UNKNOWN = -1  # the nearest face, where two are too close to tell
 
 
-@kernel(inline=True)
-def _put_columns(columns: Floats | Float32s, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
-    """Write three vectors to columns, rounded to their type."""
-    columns[k] = a[0]
-    columns[ROOM + k] = a[1]
-    columns[2 * ROOM + k] = a[2]
-    columns[3 * ROOM + k] = b[0]
-    columns[4 * ROOM + k] = b[1]
-    columns[5 * ROOM + k] = b[2]
-    columns[6 * ROOM + k] = c[0]
-    columns[7 * ROOM + k] = c[1]
-    columns[8 * ROOM + k] = c[2]
-
-
-@kernel(inline=True)
-def _put_column(columns: Floats | Float32s, k: int, a: Vec3) -> None:
-    """Write a vector to columns, rounded to their type."""
-    columns[k] = a[0]
-    columns[ROOM + k] = a[1]
-    columns[2 * ROOM + k] = a[2]
-
-
 @kernel(noinline=True, noalias=True)
 def put_seen(boxes: Floats, corners: Floats, count: int, seen: Floats, singles: Float32s) -> None:
     """Write n triangles in the frames of their boxes."""
     prefer_wide_vectors()
     for k in range(count):
         _, half, m = box_at(boxes, k)
-        a, b, c = corners_at(corners, k)
-        a, b, c = to_box(m, a), to_box(m, b), to_box(m, c)
+        p, q, r = corners_at(corners, k)
+        a, b, c = turned_back(m, p), turned_back(m, q), turned_back(m, r)
         _, normal = triangle_normal(a, b, c)
-        _put_columns(seen, k, a, b, c)
-        _put_column(seen, NORMAL + k, normal)
-        _put_columns(singles, k, a, b, c)
-        _put_column(singles, NORMAL + k, normal)
-        _put_columns(singles, EDGES + k, subtract(b, a), subtract(c, b), subtract(a, c))
-        _put_column(singles, HALF + k, half)
-
-
-@kernel(inline=True)
-def single_at(singles: Float32s, k: int) -> Vec3f:
-    """Return a vector of columns in float32."""
-    return (singles[k], singles[ROOM + k], singles[2 * ROOM + k])
-
-
-@kernel(inline=True)
-def singles_at(singles: Float32s, k: int) -> tuple[Vec3f, Vec3f, Vec3f]:
-    """Return three vectors of columns in float32."""
-    return (
-        single_at(singles, k),
-        single_at(singles, 3 * ROOM + k),
-        single_at(singles, 6 * ROOM + k),
-    )
+        put_columns(seen, k, a, b, c)
+        put_column(seen, NORMAL + k, normal)
+        put_columns(singles, k, a, b, c)
+        put_column(singles, NORMAL + k, normal)
+        put_columns(singles, EDGES + k, subtract(b, a), subtract(c, b), subtract(a, c))
+        put_column(singles, HALF + k, half)
 
 
 @kernel(inline=True, contract=True)
@@ -186,9 +150,9 @@ def find_faces(singles: Float32s, faces: Int32s) -> None:
     prefer_wide_vectors()
     infinite = np.float32(np.inf)
     for k in range(faces.shape[0]):
-        a, b, c = singles_at(singles, k)
-        ab, bc, ca = singles_at(singles, EDGES + k)
-        normal, half = single_at(singles, NORMAL + k), single_at(singles, HALF + k)
+        a, b, c = corners_at(singles, k)
+        ab, bc, ca = corners_at(singles, EDGES + k)
+        normal, half = vector_at(singles, NORMAL + k), vector_at(singles, HALF + k)
         nearest = (infinite, infinite, np.int32(0))
         nearest = _nearer(nearest, along_normal(normal, b, half), 0)
         nearest = _nearer(nearest, along_box(a[0], b[0], c[0], half[0]), 2)

@@ -12,14 +12,10 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import (
-    box_face_distances,
-    edge_axis,
-    tie_slack,
-    to_world,
-)
+from terrain_physics._kernels.geometry.obb_triangle import box_face_distances, edge_axis, tie_slack
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import box_at, corners_at
+from terrain_physics._kernels.math.rigid import turned
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.tolerances import FRONT_COSINE
@@ -216,7 +212,7 @@ def _put_push_outs(
         push_out = _end(table, k + 11 * step, u, push_out)
         push_out = _end(table, k + 12 * step, u, push_out)
         _, _, m = box_at(boxes, int(np.uint32(chosen[k])))
-        move, direction = to_world(m, scale(u, push_out)), to_world(m, u)
+        move, direction = turned(m, scale(u, push_out)), turned(m, u)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)

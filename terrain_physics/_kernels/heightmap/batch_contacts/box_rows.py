@@ -11,11 +11,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import (
-    box_face_distances,
-    nearest_face,
-    to_world,
-)
+from terrain_physics._kernels.geometry.obb_triangle import box_face_distances, nearest_face
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
 from terrain_physics._kernels.heightmap.batch_contacts.box_axes import put_clear_push_outs
 from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
@@ -35,6 +31,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     corners_at,
     vector_at,
 )
+from terrain_physics._kernels.math.rigid import turned
 from terrain_physics._kernels.math.vec3 import add, choose, dot, scale
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.tolerances import FRONT_COSINE
@@ -69,8 +66,8 @@ def _put_rows(
         a, b, c = corners_at(corners, k)
         has_area, normal = triangle_normal(a, b, c)
         _, point = closest_on_triangle(a, b, c, has_area, normal)
-        put_vector(moves, k, to_world(m, scale(direction, distance)))
-        put_vector(directions, k, to_world(m, direction))
+        put_vector(moves, k, turned(m, scale(direction, distance)))
+        put_vector(directions, k, turned(m, direction))
         put_vector(points, k, add(point, center))
         is_allowed = dot(direction, vector_at(seen, NORMAL + k)) >= -FRONT_COSINE
         verdict = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
@@ -93,8 +90,8 @@ def _put_nearest(
         _, half, m = box_at(boxes, at)
         a, b, c = corners_at(seen, at)
         _, is_allowed, _, _, direction, distance = nearest_face(a, b, c, half)
-        put_vector(moves, k, to_world(m, scale(direction, distance)))
-        put_vector(directions, k, to_world(m, direction))
+        put_vector(moves, k, turned(m, scale(direction, distance)))
+        put_vector(directions, k, turned(m, direction))
         verdicts[k] = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
 
 

@@ -19,6 +19,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     half_at,
     lines_in_tiles,
     lines_of,
+    put_columns,
     vector_at,
 )
 from terrain_physics._kernels.heightmap.grid import Grid, height
@@ -69,20 +70,6 @@ def put_numbers(bodies: Floats, width: int, list_index: Int64s, numbers: Floats)
             k += 1
 
 
-@kernel(inline=True)
-def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
-    """Write a triangle to columns (9, ROOM)."""
-    corners[k] = a[0]
-    corners[ROOM + k] = a[1]
-    corners[2 * ROOM + k] = a[2]
-    corners[3 * ROOM + k] = b[0]
-    corners[4 * ROOM + k] = b[1]
-    corners[5 * ROOM + k] = b[2]
-    corners[6 * ROOM + k] = c[0]
-    corners[7 * ROOM + k] = c[1]
-    corners[8 * ROOM + k] = c[2]
-
-
 @kernel(noinline=True, noalias=True)
 def put_corners(
     heights: Float32s,
@@ -98,7 +85,7 @@ def put_corners(
         lines = lines_of(grid, list_row[k], list_code[k] >> np.int64(2))
         a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
         center = vector_at(numbers, k)
-        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+        put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
 @kernel(noinline=True, noalias=True)
@@ -116,7 +103,7 @@ def put_corners_in_tiles(
         lines = lines_in_tiles(grid, list_row[k], list_code[k] >> np.int64(2))
         a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
         center = vector_at(numbers, k)
-        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+        put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
 @kernel(inline=True)
@@ -229,17 +216,7 @@ def put_contacts(
             put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if worst == IN_DOUBT:
             _put_one_by_one(
-                grid,
-                kind,
-                shapes,
-                index,
-                row,
-                code,
-                moves,
-                directions,
-                points,
-                verdicts,
-                faces,
+                grid, kind, shapes, index, row, code, moves, directions, points, verdicts, faces
             )
 
 

@@ -12,6 +12,8 @@ A search stops and is resumed where it stopped, so that no list outgrows memory:
 touch all triangles of a map.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
@@ -74,6 +76,21 @@ AT_ONCE = 1 << 19
 # Where a search resumes: at which shape, and within a large one at which row and column.
 Place = tuple[int, int, int]
 NO_ROW = -(2**62)  # at the shape's first cell
+
+
+class _Lists(NamedTuple):
+    """Touches: which shape, row, code."""
+
+    shape: Int64s
+    row: Int64s
+    code: Int64s
+
+
+@kernel
+def _with_room(lists: _Lists, count: int, room: int) -> _Lists:
+    """Return lists with the first touches and room for as many more."""
+    shape, row = with_room(lists.shape, count, room), with_room(lists.row, count, room)
+    return _Lists(shape, row, with_room(lists.code, count, room))
 
 
 @kernel(inline=True)
@@ -168,13 +185,11 @@ def add_large(
     ranges: Int64s,
     k: int,
     faces: Floats,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
+    lists: _Lists,
     total: int,
     from_row: int,
     from_column: int,
-) -> tuple[int, Int64s, Int64s, Int64s, int, int]:
+) -> tuple[int, _Lists, int, int]:
     """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
 
     The place is the row and the column to begin at, and then to resume at: `NO_ROW` if all is done.
@@ -190,9 +205,7 @@ def add_large(
     while place[0] < ranges[CHUNK + k] and looked < AT_ONCE:
         n = put_cells(grid, blocks, ranges, k, low, high, place, rows, columns)
         looked += n
-        list_index = with_room(list_index, total, 2 * n)
-        list_row = with_room(list_row, total, 2 * n)
-        list_code = with_room(list_code, total, 2 * n)
+        lists = _with_room(lists, total, 2 * n)
         for j in range(n):
             row, column = int(rows[j]), int(columns[j])
             a, b, c, d = corner_heights(grid, row, column)
@@ -202,12 +215,11 @@ def add_large(
             for half in range(2):
                 p, q, r = half_triangle(grid, row, column, flipped, half)
                 if touches(kind, shapes, index, p, q, r, faces):
-                    list_index[total] = index
-                    list_row[total] = row
-                    list_code[total] = 4 * column + 2 * flipped + half
+                    lists.shape[total], lists.row[total] = index, row
+                    lists.code[total] = 4 * column + 2 * flipped + half
                     total += 1
     row = int(place[0]) if place[0] < ranges[CHUNK + k] else NO_ROW
-    return total, list_index, list_row, list_code, row, int(place[1])
+    return total, lists, row, int(place[1])
 
 
 @kernel
@@ -231,8 +243,7 @@ def find_contacts(
     codes, verdicts = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
     hits = np.empty(2 * PAIRS + 1, dtype=np.int32)
     size = 6 * (last - first) + 2 * PAIRS
-    list_index, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    list_code = np.empty(size, dtype=np.int64)
+    lists = _Lists(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
     total = 0
     begin = first
     while begin < last:
@@ -241,7 +252,7 @@ def find_contacts(
         k = 0
         while k < count:
             if total >= AT_ONCE:
-                return total, list_index, list_row, list_code, (begin + k, NO_ROW, 0)
+                return total, lists.shape, lists.row, lists.code, (begin + k, NO_ROW, 0)
             found, k = put_pairs(
                 grid.heights, grid, ranges, parts, k, count, places, samples, numbers
             )
@@ -255,25 +266,22 @@ def find_contacts(
                 judge_by_height(grid, kind, shapes, edges[2], begin, places, verdicts[:n])
             _settle(grid, kind, shapes, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
-            list_index = with_room(list_index, total, touched)
-            list_row = with_room(list_row, total, touched)
-            list_code = with_room(list_code, total, touched)
+            lists = _with_room(lists, total, touched)
             put_touches(
                 hits[:touched], begin, places, codes,
-                list_index[total:], list_row[total:], list_code[total:],
+                lists.shape[total:], lists.row[total:], lists.code[total:],
             )  # fmt: skip
             total += touched
             if k == count or ranges[4 * CHUNK + k] < LARGE:
                 continue
             if ranges[4 * CHUNK + k] == REFUSED:
-                return -1 - (begin + k), list_index, list_row, list_code, (first, NO_ROW, 0)
-            total, list_index, list_row, list_code, from_row, from_column = add_large(
-                grid, terrain.blocks, edges[2], kind, shapes, begin + k,
-                ranges, k, faces, list_index, list_row, list_code, total,
-                from_row, from_column,
+                return -1 - (begin + k), lists.shape, lists.row, lists.code, (first, NO_ROW, 0)
+            total, lists, from_row, from_column = add_large(
+                grid, terrain.blocks, edges[2], kind, shapes, begin + k, ranges, k, faces, lists,
+                total, from_row, from_column,
             )  # fmt: skip
             if from_row != NO_ROW:
-                return total, list_index, list_row, list_code, (begin + k, from_row, from_column)
+                return total, lists.shape, lists.row, lists.code, (begin + k, from_row, from_column)
             k += 1
         begin += count
-    return total, list_index, list_row, list_code, (last, NO_ROW, 0)
+    return total, lists.shape, lists.row, lists.code, (last, NO_ROW, 0)

@@ -3,13 +3,23 @@
 Places are unsigned, and no load depends on a choice: that is what a compiler needs to gather.
 """
 
+from typing import TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up, tile_in
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
 from terrain_physics._kernels.types import Float32s, Floats
+
+_Number = TypeVar("_Number", np.float32, np.float64)
+_Vectors = tuple[
+    tuple[_Number, _Number, _Number],
+    tuple[_Number, _Number, _Number],
+    tuple[_Number, _Number, _Number],
+]
 
 _Lines = tuple[np.int64, np.int64, np.int64, np.int64]
 
@@ -51,11 +61,8 @@ def half_at(
 ) -> tuple[Vec3, Vec3, Vec3]:
     """Return the corners of a listed half, as `broad_phase.half_triangle` does."""
     one, none = np.int64(1), np.int64(0)
-    column, is_second, is_flipped = (
-        code >> np.int64(2),
-        code & one != none,
-        code & np.int64(2) != none,
-    )
+    column, is_second = code >> np.int64(2), code & one != none
+    is_flipped = code & np.int64(2) != none
     top, bottom, left, right = lines
     west, east = grid.x0 + column * grid.cell_x, grid.x0 + (column + one) * grid.cell_x
     north, south = grid.z0 + row * grid.cell_z, grid.z0 + (row + one) * grid.cell_z
@@ -64,54 +71,45 @@ def half_at(
     place_a = np.uint64(bottom + (right if a_is_east else left))
     place_b = np.uint64((top if is_second else bottom) + right)
     place_c = np.uint64(top + (right if c_is_east else left))
+    level_a = grid.y0 + grid.height_scale * np.float64(heights[place_a])
+    level_b = grid.y0 + grid.height_scale * np.float64(heights[place_b])
+    level_c = grid.y0 + grid.height_scale * np.float64(heights[place_c])
     return (
-        (
-            east if a_is_east else west,
-            grid.y0 + grid.height_scale * np.float64(heights[place_a]),
-            south,
-        ),
-        (
-            east,
-            grid.y0 + grid.height_scale * np.float64(heights[place_b]),
-            north if is_second else south,
-        ),
-        (
-            east if c_is_east else west,
-            grid.y0 + grid.height_scale * np.float64(heights[place_c]),
-            north,
-        ),
+        (east if a_is_east else west, level_a, south),
+        (east, level_b, north if is_second else south),
+        (east if c_is_east else west, level_c, north),
     )
 
 
 @kernel(inline=True)
-def vector_at(numbers: Floats, k: int) -> Vec3:
+def vector_at(numbers: NDArray[_Number], k: int) -> tuple[_Number, _Number, _Number]:
     """Return a vector of columns (.., ROOM)."""
     return (numbers[k], numbers[ROOM + k], numbers[2 * ROOM + k])
 
 
 @kernel(inline=True)
-def corners_at(corners: Floats, k: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return a triangle of columns (9, ROOM)."""
-    return (
-        vector_at(corners, k),
-        vector_at(corners, 3 * ROOM + k),
-        vector_at(corners, 6 * ROOM + k),
-    )
+def corners_at(corners: NDArray[_Number], k: int) -> _Vectors[_Number]:
+    """Return a triangle, or any three vectors, of columns (9, ROOM)."""
+    a, b = vector_at(corners, k), vector_at(corners, 3 * ROOM + k)
+    return a, b, vector_at(corners, 6 * ROOM + k)
+
+
+@kernel(inline=True)
+def put_column(columns: Floats | Float32s, k: int, v: Vec3) -> None:
+    """Write a vector to columns, rounded to their type."""
+    columns[k], columns[ROOM + k], columns[2 * ROOM + k] = v[0], v[1], v[2]
+
+
+@kernel(inline=True)
+def put_columns(columns: Floats | Float32s, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write a triangle, or any three vectors, to columns (9, ROOM)."""
+    put_column(columns, k, a)
+    put_column(columns, 3 * ROOM + k, b)
+    put_column(columns, 6 * ROOM + k, c)
 
 
 @kernel(inline=True)
 def box_at(boxes: Floats, k: int) -> tuple[Vec3, Vec3, Mat3]:
     """Return (center, half extents, rotation) of a box of columns (15, ROOM)."""
-    first, second, third = corners_at(boxes, 6 * ROOM + k)
-    rotation = (
-        first[0],
-        first[1],
-        first[2],
-        second[0],
-        second[1],
-        second[2],
-        third[0],
-        third[1],
-        third[2],
-    )
-    return vector_at(boxes, k), vector_at(boxes, 3 * ROOM + k), rotation
+    x, y, z = corners_at(boxes, 6 * ROOM + k)
+    return vector_at(boxes, k), vector_at(boxes, 3 * ROOM + k), (*x, *y, *z)

@@ -33,6 +33,7 @@ from terrain_physics._kernels.heightmap.closest.cell import (
 )
 from terrain_physics._kernels.heightmap.closest.outside import is_out, search_outside
 from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.math.sorting import push_sorted
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CULLING_SLACK
 from terrain_physics._kernels.types import Floats, Int64s
@@ -80,12 +81,8 @@ def _push_blocks(
             least = bound(grid, x * x + y * y + z * z, high - low)
             if least > best:
                 continue
-            spot = height
-            while spot > base and bounds[spot - 1] < least:
-                bounds[spot], stack[spot] = bounds[spot - 1], stack[spot - 1]
-                spot -= 1
-            bounds[spot], stack[spot] = least, place << LEVEL_BITS | level
-            height += 1
+            node = place << LEVEL_BITS | level
+            height = push_sorted(stack, bounds, base, height, node, least)
     return height
 
 

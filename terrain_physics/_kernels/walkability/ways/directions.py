@@ -12,16 +12,19 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bytes, Floats, Int32s
-from terrain_physics._kernels.walkability.layout import PlaceArrays, column_of, end_of, row_of
-from terrain_physics._kernels.walkability.ways.lengths import Lengths
+from terrain_physics._kernels.walkability.layout import (
+    PlaceArrays,
+    column_of,
+    direction_by,
+    end_of,
+    row_of,
+)
+from terrain_physics._kernels.walkability.open_cells import corners, is_open
+from terrain_physics._kernels.walkability.ways.lengths import Lengths, factor_at
 
-# Kinds of all eight directions: walks. Those of a cell's corners within the cell follow.
-_ALL_WALKS = 0x5555
-_EAST_TO_SOUTH, _SOUTH_TO_WEST, _WEST_TO_NORTH, _NORTH_TO_EAST = 0x0015, 0x0150, 0x1500, 0x5001
+_ALL_WALKS = 0x5555  # kinds of all eight directions
 
 _OPEN, _STEPS_CLEAR = 128, 127  # bits of a place: its cell towards +X and +Z is open; its clearance
-
-_DIRECTION = (5, 6, 7, 4, 0, 0, 3, 2, 1)  # by 3 * row step + column step + 4
 
 _STRAIGHT_RATIO = (
     1.0 + 1.0 / 16.0
@@ -31,52 +34,17 @@ _WALKED = 16  # steps at most in which a sheet is followed where there are sever
 
 
 @kernel(inline=True, no_refcount=True)
-def _has(places: PlaceArrays, place: int, walks: int) -> bool:
-    """Tell whether a place has these walks, and maybe others."""
-    kinds = int(places.kinds[place])
-    # Of each pair of bits under a walk, the low one is set and the high one is not.
-    return kinds & (3 * walks) == walks
-
-
-@kernel(inline=True, no_refcount=True)
-def _closes(places: PlaceArrays, a: int, b: int, c: int, d: int) -> bool:
-    """Tell whether all edges between the corners of a cell lead to these corners."""
-    if places.levels == 1:
-        return True
-    return bool(
-        end_of(places, b, 2) == c
-        and end_of(places, b, 3) == d
-        and end_of(places, b, 4) == a
-        and end_of(places, c, 4) == d
-        and end_of(places, c, 5) == a
-        and end_of(places, c, 6) == b
-        and end_of(places, d, 0) == c
-        and end_of(places, d, 6) == a
-        and end_of(places, d, 7) == b
-    )
-
-
-@kernel(inline=True, no_refcount=True)
-def _is_open(places: PlaceArrays, lengths: Lengths, place: int) -> bool:
-    """Tell whether one walks both ways between all corners of the cell towards +X and +Z."""
-    if not _has(places, place, _EAST_TO_SOUTH):
-        return False
-    b, c, d = end_of(places, place, 0), end_of(places, place, 1), end_of(places, place, 2)
-    if not (
-        _has(places, b, _SOUTH_TO_WEST)
-        and _has(places, c, _WEST_TO_NORTH)
-        and _has(places, d, _NORTH_TO_EAST)
-        and _closes(places, place, b, c, d)
-    ):
+def _is_even(places: PlaceArrays, lengths: Lengths, place: int) -> bool:
+    """Tell whether a cell is open, and costs the same at all its corners."""
+    if not is_open(places, place):
         return False
     if len(lengths.materials) == 0:
         return True
-    factors, materials = lengths.factors, lengths.materials
-    factor = factors[materials[place]]
+    (east, south, far), factor = corners(places, place), factor_at(lengths, place)
     return bool(
-        factors[materials[b]] == factor
-        and factors[materials[c]] == factor
-        and factors[materials[d]] == factor
+        factor_at(lengths, east) == factor
+        and factor_at(lengths, south) == factor
+        and factor_at(lengths, far) == factor
     )
 
 
@@ -113,7 +81,7 @@ def _put_clearance(places: PlaceArrays, lengths: Lengths, clearance: Bytes) -> N
     """
     size = places.rows * places.columns
     for place in range(places.levels * size):
-        clearance[place] = _OPEN if _is_open(places, lengths, place) else 0
+        clearance[place] = _OPEN if _is_even(places, lengths, place) else 0
     for cell in range(size):
         for above in range(places.levels):
             place = cell + above * size
@@ -138,7 +106,7 @@ def _follow(places: PlaceArrays, place: int, rows: int, columns: int) -> int:
     """Return the place that walks lead to, so many rows and columns away, within open land."""
     for _ in range(max(abs(rows), abs(columns))):
         r, c = _sign(rows), _sign(columns)
-        place = end_of(places, place, _DIRECTION[3 * r + c + 4])
+        place = end_of(places, place, direction_by(r, c))
         rows, columns = rows - r, columns - c
     return place
 
@@ -194,7 +162,7 @@ def _is_straight(
     on_level = (many - few) * lengths.straight + few * lengths.diagonal
     rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
     if len(lengths.materials) > 0:
-        length /= lengths.factors[lengths.materials[place]]
+        length /= factor_at(lengths, place)
     return bool(length * length <= _STRAIGHT_RATIO * (on_level * on_level + rise * rise))
 
 

@@ -41,6 +41,12 @@ def flat_length(lengths: Lengths, direction: int) -> float:
 
 
 @kernel(inline=True, no_refcount=True)
+def factor_at(lengths: Lengths, place: int) -> float:
+    """Return how much longer an edge counts on the ground under a place, where that matters."""
+    return float(lengths.factors[lengths.materials[place]])
+
+
+@kernel(inline=True, no_refcount=True)
 def edge_length(
     places: PlaceArrays, lengths: Lengths, flat: float, place: int, other: int
 ) -> float:
@@ -48,6 +54,5 @@ def edge_length(
     rise = np.float64(places.heights[other]) - np.float64(places.heights[place])
     length = math.sqrt(flat * flat + rise * rise)
     if len(lengths.materials) > 0:
-        factor = lengths.factors[lengths.materials[place]]
-        length *= 0.5 * (factor + lengths.factors[lengths.materials[other]])
+        length *= 0.5 * (factor_at(lengths, place) + factor_at(lengths, other))
     return whole(length)

@@ -14,7 +14,6 @@ def _nearest_in_cell(
     row: int,
     column: int,
     position: tuple[float, float, float],
-    spacing: float,
     best: float,
     found: int,
 ) -> tuple[float, int]:
@@ -27,7 +26,7 @@ def _nearest_in_cell(
             continue
         rise = 0.0 if math.isnan(y) else height - y
         aside_x, aside_z = aside_of(places, place)
-        dx, dz = (column - x) * spacing + aside_x, (row - z) * spacing + aside_z
+        dx, dz = (column - x) * places.spacing + aside_x, (row - z) * places.spacing + aside_z
         distance = dx * dx + dz * dz + rise * rise
         if distance < best or (distance == best and place < found):
             best, found = distance, place
@@ -35,9 +34,7 @@ def _nearest_in_cell(
 
 
 @kernel(no_refcount=True)
-def nearest_place(
-    places: PlaceArrays, position: tuple[float, float, float], spacing: float, within: float
-) -> int:
+def nearest_place(places: PlaceArrays, position: tuple[float, float, float], within: float) -> int:
     """Return the nearest place that stands, at most so many meters away; -1 if there is none.
 
     ``position`` has x and z on the grid, in spacings from its first place; its y is in meters, or
@@ -50,7 +47,7 @@ def nearest_place(
     best, found = within * within, places.levels * places.rows * places.columns
     none, nearer = found, 1.0 if len(places.asides) else 0.5  # half a spacing aside at most
     for ring in range(max(places.rows, places.columns)):
-        apart = max(ring - nearer, 0.0) * spacing
+        apart = max(ring - nearer, 0.0) * places.spacing
         if apart * apart > best:
             break
         for r in range(max(row - ring, 0), min(row + ring, places.rows - 1) + 1):
@@ -58,6 +55,6 @@ def nearest_place(
             c = column - ring
             while c <= column + ring:
                 if 0 <= c < places.columns:
-                    best, found = _nearest_in_cell(places, r, c, position, spacing, best, found)
+                    best, found = _nearest_in_cell(places, r, c, position, best, found)
                 c += step
     return found if found < none else -1

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._kernels.walkability.layout import WALK, PlaceArrays, column_of, row_of
 from terrain_physics._kernels.walkability.straight import way_holds
-from terrain_physics._kernels.walkability.ways.lengths import Lengths
+from terrain_physics._kernels.walkability.ways.lengths import Lengths, factor_at
 
 
 class PulledWay(NamedTuple):
@@ -15,11 +16,6 @@ class PulledWay(NamedTuple):
     numbers: Int64s  # (k,): the places
     points: Floats  # (k, 3): a character at rest on them
     kinds: Bytes  # (k - 1,): of the edges between them
-
-
-@kernel(inline=True, no_refcount=True)
-def _factor(lengths: Lengths, place: int) -> float:
-    return float(lengths.factors[lengths.materials[place]])
 
 
 @kernel(inline=True, no_refcount=True)
@@ -32,9 +28,9 @@ def _costs_no_more(
     """
     if len(lengths.materials) == 0:
         return True
-    least = _factor(lengths, int(way.numbers[first]))
+    least = factor_at(lengths, int(way.numbers[first]))
     for k in range(first + 1, last + 1):
-        least = min(least, _factor(lengths, int(way.numbers[k])))
+        least = min(least, factor_at(lengths, int(way.numbers[k])))
     start, end = int(way.numbers[first]), int(way.numbers[last])
     row, end_row = row_of(places, start), row_of(places, end)
     column, end_column = column_of(places, start, row), column_of(places, end, end_row)
@@ -44,7 +40,7 @@ def _costs_no_more(
         r, c = row + share * (end_row - row), column + share * (end_column - column)
         cell = int(r + 0.5) * places.columns + int(c + 0.5)
         for level in range(places.levels):
-            if _factor(lengths, level * places.rows * places.columns + cell) > least:
+            if factor_at(lengths, level * places.rows * places.columns + cell) > least:
                 return False
     return True
 
@@ -64,9 +60,7 @@ def _holds(
     """Tell whether a character may go straight from one place of a way to another."""
     if not _costs_no_more(places, lengths, way, first, last):
         return False
-    points = way.points
-    start = float(points[first, 0]), float(points[first, 1]), float(points[first, 2])
-    end = float(points[last, 0]), float(points[last, 1]), float(points[last, 2])
+    start, end = row3(way.points, first), row3(way.points, last)
     for k in range(len(seconds)):
         if not way_holds(table, rules, speed, float(seconds[k]), start, end):
             return False
