@@ -10,7 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding
+from terrain_physics._locks import Entered, LongCalls, Mark, holding, is_ours
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
@@ -356,8 +356,7 @@ class GroundParts(Askable):
 
     def refuse_inside(self, what: str) -> None:
         """Refuse a call of a thread that is inside a change, or an update of characters."""
-        lock: Any = self.meshes.lock
-        if lock._is_owned() or self._reading.has_thread:  # noqa: SLF001 has no other name
+        if is_ours(self.meshes.lock) or self._reading.has_thread:
             raise RuntimeError(
                 f"{what} must not be called inside a change of the ground or an update on it, such "
                 "as by a signal handler"

@@ -1,1 +1,1 @@
-"""The answers to the questions of a ground, from its arrays."""
+"""The answers to questions, from the arrays of a ground."""
