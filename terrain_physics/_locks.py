@@ -92,9 +92,15 @@ def hold_at_fork(lock: Any, rank: Rank) -> None:
         _made[getattr(lock, "_lock", lock)] = rank, next(_numbers)
 
 
+def is_ours(lock: Any) -> bool:
+    """Tell whether this thread holds a lock that it may take again."""
+    held: bool = lock._is_owned()  # noqa: SLF001 has no other name
+    return held
+
+
 def is_held(lock: Any) -> bool:
     """Tell whether any thread holds a lock, as that of a parent process in a forked child."""
-    if lock._is_owned():  # noqa: SLF001 has no other name
+    if is_ours(lock):
         return True
     taken, taking, giving = trying((lock,))
     try:

@@ -109,7 +109,7 @@ class GroundMaps:
         self._set, self.members = united, list[MapMember]()
         self._solids: dict[TiledMap, SolidMap] = {}
         self.shown = _Shown(-1, [], [], NO_MAPS, [])
-        self.alone, self.sides = (self.shown, NOTHING), SideTable()
+        self.alone, self.sides = (self.shown, NOTHING), SideTable.empty()
 
     # Maps that come and go: the caller holds the lock of the ground
 

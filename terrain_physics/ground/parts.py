@@ -10,7 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding
+from terrain_physics._locks import Entered, LongCalls, Mark, holding, is_ours
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
 from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
@@ -97,6 +97,7 @@ class GroundParts(Askable):
         "_logged_of",
         "_map_set",
         "_materials",
+        "_mesh_layers",
         "_motion",
         "_only_lock",
         "_reading",
@@ -355,8 +356,7 @@ class GroundParts(Askable):
 
     def refuse_inside(self, what: str) -> None:
         """Refuse a call of a thread that is inside a change, or an update of characters."""
-        lock: Any = self.meshes.lock
-        if lock._is_owned() or self._reading.has_thread:  # noqa: SLF001 has no other name
+        if is_ours(self.meshes.lock) or self._reading.has_thread:
             raise RuntimeError(
                 f"{what} must not be called inside a change of the ground or an update on it, such "
                 "as by a signal handler"
@@ -600,6 +600,7 @@ class GroundParts(Askable):
             self.maps.settle(own, self.layers, self._materials)
         elif renamed:
             self.maps.name(self.layers, self._materials)
+        self._mesh_layers = self.meshes.layers  # kept: their tree changes while others move meshes
         self._only_lock = self._lock_of_only(ALL_LAYERS)
         self.maps.forget()
 
@@ -668,8 +669,9 @@ class GroundParts(Askable):
         The only map of a ground is asked while its own lock is held, and not the ground's.
         """
         while True:
-            is_usual = mask == ALL_LAYERS and self._before is None
-            lock = self._only_lock if is_usual else self._lock_of_only(mask)
+            if self._before is not None:
+                self.mend()
+            lock = self._only_lock if mask == ALL_LAYERS else self._lock_of_only(mask)
             if lock is None:
                 with self.followed:
                     return ask(self.ground_arrays, *about)
@@ -685,9 +687,8 @@ class GroundParts(Askable):
 
     def _lock_of_only(self, mask: int) -> AbstractContextManager[Any] | None:
         """Return the lock of the only map that a mask selects, if it selects no mesh."""
-        self.mend()
         maps = [own for own in self.maps.members if own.layers & mask]
-        if len(maps) != 1 or self.meshes.layers & mask:
+        if len(maps) != 1 or self._mesh_layers & mask:
             return None
         lock: AbstractContextManager[Any] = maps[0].source.storage.lock
         return lock

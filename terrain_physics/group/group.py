@@ -73,7 +73,9 @@ from terrain_physics.surface.surface import KEPT_BY_ENTRIES, queries_of
 _MOVING_COST, _RESTING_COST = 2_000, 20
 
 # So few are too little work to share, whatever they do; and so few hold the lock of their ground
-# no longer than a short question does.
+# no longer than a short question does. To keep the ground for a long one takes longer than their
+# update: by that road, one to four members at rest take 7.8 us on a map and 11 on a ground, by
+# this one 3.5 and 5.4.
 _FEW, _VERY_FEW = 100, 4
 
 # Arguments of a group beside rules by name.

@@ -1,5 +1,6 @@
 """The meshes of a ground as one table for kernels: meshes come, go and move in place."""
 
+import copy
 from itertools import repeat
 from math import inf
 from typing import Any
@@ -79,14 +80,16 @@ class MeshTable:
 
     def copy(self) -> "MeshTable":
         """Return a separate table of the same meshes."""
-        other = MeshTable.__new__(MeshTable)
-        other._row_of = self._row_of.copy()  # noqa: SLF001 its own
-        other._rows = self._rows.copy()  # noqa: SLF001
-        other._boxes = self._boxes.copy()  # noqa: SLF001
-        other._links = self._links.copy()  # noqa: SLF001
-        other._spots = self._spots.copy()  # noqa: SLF001
-        other._show(self._owned.copy())  # noqa: SLF001
+        other = copy.copy(self)
+        other.part()
         return other
+
+    def part(self) -> None:
+        """Have arrays of its own, after a copy that shares them."""
+        self._row_of, self._rows = self._row_of.copy(), self._rows.copy()
+        self._boxes, self._links = self._boxes.copy(), self._links.copy()
+        self._spots = self._spots.copy()
+        self._show(self._owned.copy())
 
     def put(
         self,
@@ -134,7 +137,7 @@ class MeshTable:
         ``named`` (256,) are the numbers of its materials in this table, if they differ. ``pose``
         (1, POSE_SIZE) and ``scale`` are its place, if it has one.
         """
-        row, arrays = other._as(named, layers)  # noqa: SLF001
+        row, arrays = other.row_as(named, layers)
         self._put(number, row, arrays, pose, scale)
 
     def put_sides(self, key: tuple[int, int, int], other: "MeshTable") -> None:
@@ -143,7 +146,7 @@ class MeshTable:
         ``key`` is the number of the map, its layers, and the number of the patch; ``other`` is as
         in `put_as`.
         """
-        content, arrays = other._as(None, key[1])  # noqa: SLF001
+        content, arrays = other.row_as(None, key[1])
         content[columns.OWNER], _, content[columns.NUMBER] = key
         row = self._row_of.get(key)
         if row is None:
@@ -151,7 +154,7 @@ class MeshTable:
         else:
             self._hang(row, content, arrays, None, 1.0, is_new=False)
 
-    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
+    def row_as(self, named: Bytes | None, layers: int) -> tuple[Int64s, tuple[Any, ...]]:
         """Return the row of the only mesh, as another table has it, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]
         row[columns.LAYERS] = layers
@@ -195,7 +198,7 @@ class MeshTable:
         """Replace a mesh by another one at its place; parameters as in `put_as`."""
         row = self._row_of[number]
         layers = int(self._rows[row, columns.LAYERS])
-        self._hang_again(row, *other._as(named, layers))  # noqa: SLF001
+        self._hang_again(row, *other.row_as(named, layers))
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a mesh on other layers."""

@@ -22,7 +22,7 @@ from terrain_physics._kernels.types import (
 )
 from terrain_physics._kernels.walkability.layout import DIRECTIONS
 from terrain_physics._kernels.walkability.ways.lengths import Lengths
-from terrain_physics._locks import Entered, NotYet, is_held, plain_lock
+from terrain_physics._locks import Entered, NotYet, is_held, is_ours, plain_lock
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.pictures import png, shaded
@@ -684,7 +684,7 @@ class Walkability(AttributeGuard):
 
     def _refuse_inside(self) -> None:
         """Refuse an update inside another one; other threads wait for its end."""
-        if self._updating._is_owned():  # noqa: SLF001 has no other name
+        if is_ours(self._updating):
             raise RuntimeError(
                 "update must not be called inside another one, such as by a signal handler"
             )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import sleep
 from typing import Any, ParamSpec, TypeVar
 
-from terrain_physics._locks import Rank, new_lock, trying
+from terrain_physics._locks import Rank, is_ours, new_lock, trying
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,7 +30,7 @@ class Turns:
 
     def do(self, what: str, call: Callable[P, R], /, *args: P.args, **options: P.kwargs) -> R:
         """Have the world for one call, and return what it returns; or raise RuntimeError."""
-        while not self.lock._is_owned():  # noqa: SLF001 has no other name
+        while not is_ours(self.lock):
             taken, taking, giving = trying((self.lock,))
             try:
                 taken.extend(taking)

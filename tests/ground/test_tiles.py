@@ -14,7 +14,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics._locks import lasting
 from terrain_physics.ground.maps import GroundMaps
-from terrain_physics.surface.queries import many_rays, surface_at
+from terrain_physics.surface.answers.hits import many_rays, surface_at
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import examples
 from tests.helpers.threads import together

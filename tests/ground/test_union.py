@@ -26,7 +26,7 @@ from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.heightmap.solid.solid_map import SolidMap
-from terrain_physics.surface.queries import surface_over
+from terrain_physics.surface.answers.hits import surface_over
 from tests.helpers.examples import rest_is_full, times
 from tests.helpers.grounds import (
     Cut,

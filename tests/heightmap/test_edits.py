@@ -13,7 +13,7 @@ from terrain_physics._kernels.heightmap import blocks
 from terrain_physics._locks import lasting
 from terrain_physics.heightmap import storage as map_data
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.surface.contacts import ContactQuery
+from terrain_physics.surface.answers.contacts import ContactQuery
 from terrain_physics.surface.ground_arrays import addresses
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import examples

@@ -14,7 +14,17 @@ import pytest
 from numpy.typing import NDArray
 
 from terrain_physics import Boxes, Capsule, Capsules, Ground, HeightMap, Ray, Sphere, Spheres
-from terrain_physics._kernels.mesh.parts import LAYERS, MESH, OWNER, ids_at
+from terrain_physics._kernels.mesh.facing import is_own_touch
+from terrain_physics._kernels.mesh.parts import (
+    INSIDE_OUT,
+    LAYERS,
+    MESH,
+    OWNER,
+    SIDE,
+    SKIN,
+    ids_at,
+)
+from terrain_physics._kernels.tolerances import UPPER_EDGE_RISE
 from terrain_physics.heightmap.solid.sides import Sides
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.examples import rest_is_full
@@ -230,6 +240,39 @@ def test_the_deepest_contact_counts_as_one() -> None:
     assert len(land.contacts([ball], keep="deepest", max_results=1)) == 1
     with pytest.raises(ValueError, match="max_results"):
         land.contacts([ball], max_results=3)
+
+
+@pytest.mark.kernels
+def test_a_touch_of_a_side_that_rises_is_one_of_the_surface() -> None:
+    level, above = UPPER_EDGE_RISE, np.nextafter(UPPER_EDGE_RISE, 1.0)
+    for rise, is_own in ((-1.0, True), (0.0, True), (level, True), (above, False), (1.0, False)):
+        normal = (float(np.sqrt(1.0 - rise * rise)), rise, 0.0)
+        assert is_own_touch(SIDE, normal) == is_own
+        assert is_own_touch(SKIN, normal)
+        assert is_own_touch(INSIDE_OUT, normal)
+
+
+@pytest.mark.parametrize(
+    ("y", "touched", "nearest"),
+    [
+        (-1.0, {"side"}, "side"),
+        (0.0, {"surface", "side"}, "surface"),  # level with the edge, which both have
+        (0.3, {"surface"}, "surface"),
+        (-2.3, {"side", "underside"}, "side"),
+    ],
+)
+def test_a_touch_of_an_upper_edge_counts_once(y: float, touched: set[str], nearest: str) -> None:
+    land = HeightMap(np.zeros((5, 5)), border="open", thickness=2.0)
+    center = (-0.3, y, 1.5)
+    hit = land.sweep(Sphere((-3.0, y, 1.5), 0.5), (9.0, 0.0, 0.0))
+    assert hit is not None
+    ids = [*land.contacts(Sphere(center, 0.5)).triangle, land.closest_point(center).triangle]
+    names = {-1: "surface", 4: "underside", 5: "underside"}
+    *found, closest_one, first = [
+        names.get(side, "side") for side in sides_of(np.array([*ids, hit.triangle]), 16)
+    ]
+    assert (set(found), found.count("side")) == (touched, "side" in touched)
+    assert (closest_one, first) == (nearest, nearest)
 
 
 def test_a_second_hole_has_sides_too() -> None:

@@ -165,8 +165,8 @@ def test_bad_meshes(vertices, faces, error, message):
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
     for name, most in (
         ("surface.MOST_RESULTS", 1),
-        ("queries.MOST_RESULTS", 1),
-        ("queries._FEW", 1.0),
+        ("answers.triangles.MOST_RESULTS", 1),
+        ("answers.triangles._FEW", 1.0),
     ):
         monkeypatch.setattr(f"terrain_physics.surface.{name}", most)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):

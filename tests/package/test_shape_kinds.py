@@ -41,7 +41,9 @@ ALIKE = {
     # A row of each begins with the center; what is round reaches as far in all directions.
     "terrain_physics/_kernels/surface/shapes.py": [_CORE, _ROUND],
     "terrain_physics/surface/shapes.py": [_CORE],
-    "terrain_physics/surface/queries.py": [_TURNED],  # a kernel for balls, one for all others
+    "terrain_physics/surface/answers/contacts.py": [
+        _TURNED
+    ],  # a kernel for balls, one for all others
     "terrain_physics/_kernels/heightmap/one_shape.py": [_TURNED],  # the same two
     # Only a capsule has an axis, which may pass through a side.
     "terrain_physics/_kernels/ground/contacts.py": [_CORE],

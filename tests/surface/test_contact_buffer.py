@@ -16,7 +16,7 @@ from terrain_physics import (
     Sphere,
     TriangleMesh,
 )
-from terrain_physics.surface.contacts import ContactQuery
+from terrain_physics.surface.answers.contacts import ContactQuery
 from tests.helpers.grounds import bits, cut, questions, rough
 
 CASE = cut(rough(), (0, 11, 24), (0, 17, 40), reverse=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import HeightMap
-from terrain_physics.surface import contacts
+from terrain_physics.surface.answers import contacts
 from terrain_physics.surface.contact_buffer import ContactRoom
 
 LAND = HeightMap(np.random.default_rng(8).uniform(0, 2, (12, 14)))

@@ -17,7 +17,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere
 from terrain_physics.heightmap.solid.solid_map import SolidMap
-from terrain_physics.surface.contacts import materials_of
+from terrain_physics.surface.answers.contacts import materials_of
 from terrain_physics.surface.ground_arrays import GroundArrays, no_skins
 from terrain_physics.surface.naming import NO_NAMES, Naming
 from terrain_physics.surface.queries import Queries

@@ -25,7 +25,7 @@ class SideMesh:
     def __init__(self, patches: Mapping[int, SidePatch], known: "SideMesh | None") -> None:
         """Take over patches; ``known`` is the mesh before."""
         self.patches = patches
-        before = SideTable() if known is None else known.table
+        before = SideTable.empty() if known is None else known.table
         self.table = before.with_meshes(
             {(0, FIRST_LAYER, k): own.storage for k, own in patches.items()}
         )

@@ -23,10 +23,14 @@ class SideTable:
 
     __slots__ = ("_has_skins", "_table", "meshes", "view")
 
-    def __init__(self) -> None:
-        self.meshes: SideMeshes = {}
-        self._table, self._has_skins = MeshTable(), True
-        self.view: Int64s = self._table.view
+    def __init__(self, meshes: SideMeshes, table: MeshTable) -> None:
+        self.meshes, self._table, self._has_skins = meshes, table, not meshes
+        self.view: Int64s = table.view
+
+    @classmethod
+    def empty(cls) -> "SideTable":
+        """Return the table of no sides."""
+        return cls({}, MeshTable())
 
     def find_skins(self) -> None:
         """Find the connectivity of all triangles, for sweeps."""
@@ -41,12 +45,9 @@ class SideTable:
         gone = self.meshes.keys() - meshes.keys()
         if not new and not gone:
             return self
-        other = SideTable.__new__(SideTable)
-        other.meshes, other._table = meshes, self._table.copy()  # noqa: SLF001 its own
-        other._has_skins = False  # noqa: SLF001
+        table = self._table.copy()
         for key in gone:
-            other._table.remove(key)  # noqa: SLF001
+            table.remove(key)
         for key, storage in sorted(new):  # a set's order differs from run to run
-            other._table.put_sides(key, storage.table)  # noqa: SLF001
-        other.view = other._table.view  # noqa: SLF001
-        return other
+            table.put_sides(key, storage.table)
+        return SideTable(meshes, table)

@@ -15,8 +15,12 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.tiles.squares import put_square_of_shapes
 from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support.checks import Floats3
-from terrain_physics.surface import queries
-from terrain_physics.surface.contacts import few_contacts_in, many_contact_counts, many_contacts
+from terrain_physics.surface.answers import hits, triangles
+from terrain_physics.surface.answers.contacts import (
+    few_contacts_in,
+    many_contact_counts,
+    many_contacts,
+)
 from terrain_physics.surface.results import (
     RayHit,
     RayHits,
@@ -152,8 +156,8 @@ def _on_sweeps(
 
 
 ON_PATHS: dict[Any, Callable[..., tuple[Paths, Floats]]] = {
-    queries.many_rays: _on_rays,
-    queries.many_sweeps: _on_sweeps,
+    hits.many_rays: _on_rays,
+    hits.many_sweeps: _on_sweeps,
 }
 """The paths on which unknown ground is told, up to the hits, and the multiples of their ways."""
 
@@ -167,25 +171,25 @@ def _first_on(
 
 
 OF_ROWS = {
-    queries.surface_over: OfRows(
+    hits.surface_over: OfRows(
         "x and z",
         lambda missing, _, xs, zs, threads, *_more: _under_each(missing, xs, zs, _PLACE, threads),
     ),
-    queries.are_contained: OfRows(
+    hits.are_contained: OfRows(
         "x and z",
         lambda missing, _, points, threads: _under_each(
             missing, points[:, 0], points[:, 2], _PLACE, threads
         ),
     ),
     many_contact_counts: OfRows("shapes", _under_shapes),
-    queries.many_rays: OfRows("origins", partial(_first_on, _on_rays)),
-    queries.many_sweeps: OfRows("shapes", partial(_first_on, _on_sweeps)),
-    queries.points_closest: OfRows(
+    hits.many_rays: OfRows("origins", partial(_first_on, _on_rays)),
+    hits.many_sweeps: OfRows("shapes", partial(_first_on, _on_sweeps)),
+    hits.points_closest: OfRows(
         "points",
         lambda missing, found, points, threads: _nearest(missing, found.distance, points, threads),
     ),
-    queries.distances_of: OfRows("points", _nearest_and_under),
-    queries.many_triangles: OfRows(
+    hits.distances_of: OfRows("points", _nearest_and_under),
+    hits.many_triangles: OfRows(
         "triangles",
         lambda missing, _, parts, triangles, _points: missing.of_ids(
             np.where(parts == LAND, triangles, -1)
@@ -217,14 +221,14 @@ def _around_sweep(
 
 
 AROUND: dict[Any, Callable[..., _Line]] = {
-    queries.surface_at: lambda _, _mask, x, z: (x, z, x, z),
-    queries.one_ray: _around_ray,
+    hits.surface_at: lambda _, _mask, x, z: (x, z, x, z),
+    hits.one_ray: _around_ray,
     few_contacts_in: _around_shape,
-    queries.one_sweep: _around_sweep,
-    queries.few_triangles_in: lambda _, _mask, lower, upper: (*lower[::2], *upper[::2]),
-    queries.point_closest: lambda hit, _, at: (at[0], at[2], at[0], at[2], hit.distance),
-    queries.is_contained: lambda _, _mask, at: (at[0], at[2], at[0], at[2]),
-    queries.distance_of: lambda found, _, at: (at[0], at[2], at[0], at[2], abs(found)),
+    hits.one_sweep: _around_sweep,
+    triangles.few_triangles_in: lambda _, _mask, lower, upper: (*lower[::2], *upper[::2]),
+    hits.point_closest: lambda hit, _, at: (at[0], at[2], at[0], at[2], hit.distance),
+    hits.is_contained: lambda _, _mask, at: (at[0], at[2], at[0], at[2]),
+    hits.distance_of: lambda found, _, at: (at[0], at[2], at[0], at[2], abs(found)),
 }
 """What a question about one is near, as `MissingTiles.are_away` takes it, once it is answered."""
 
@@ -243,9 +247,9 @@ OVER: dict[Any, OverBoxes] = {
             None if _are_off(missing, kind, rows) else _boxes_of(kind, rows)
         ),
     ),
-    queries.few_triangles_in: OverBoxes("aabb", _over_box),
-    queries.all_triangles_in: OverBoxes("aabb", _over_box),
-    queries.triangle_ids_in: OverBoxes(
+    triangles.few_triangles_in: OverBoxes("aabb", _over_box),
+    triangles.all_triangles_in: OverBoxes("aabb", _over_box),
+    triangles.triangle_ids_in: OverBoxes(
         "boxes", lambda _, boxes, _most: boxes.reshape(-1, 6)[:, [0, 2, 3, 5]]
     ),
 }
@@ -253,12 +257,12 @@ OVER: dict[Any, OverBoxes] = {
 
 
 AS_ROWS: dict[Any, tuple[str, Callable[..., Any]]] = {
-    queries.surface_at: ("x and z", queries.surface_over),
-    queries.one_ray: ("ray", queries.many_rays),
-    queries.one_sweep: ("shape", queries.many_sweeps),
-    queries.point_closest: ("point", queries.points_closest),
-    queries.is_contained: ("x and z", queries.are_contained),
-    queries.distance_of: ("points", queries.distances_of),
+    hits.surface_at: ("x and z", hits.surface_over),
+    hits.one_ray: ("ray", hits.many_rays),
+    hits.one_sweep: ("shape", hits.many_sweeps),
+    hits.point_closest: ("point", hits.points_closest),
+    hits.is_contained: ("x and z", hits.are_contained),
+    hits.distance_of: ("points", hits.distances_of),
 }
 """The name of the argument of a question about one, and what asks the same of rows."""
 

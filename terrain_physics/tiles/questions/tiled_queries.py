@@ -18,8 +18,9 @@ from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics._locks import Mark
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.parts import GroundParts
+from terrain_physics.surface.answers.hits import many_sweeps, many_triangles, one_triangle
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.queries import Queries, many_sweeps, many_triangles, one_triangle
+from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.streaming import Streaming
 from terrain_physics.tiles.questions.land_tiles import LandTiles, Supply
 from terrain_physics.tiles.questions.missing_tiles import MissingTiles
@@ -70,10 +71,6 @@ class TiledQueries(Queries):
         super().__init__(parts, mask)
         self._supply, self._tiles = supply, LandTiles(supply) if tiles is None else tiles
         self.streaming = cast("Streaming", supply)
-
-    @property
-    def ask(self) -> Callable[..., Any]:
-        return self._ask_one
 
     def filtered(self, mask: int) -> "TiledQueries":
         queries = TiledQueries(self.source, self._supply, mask, self._tiles)
@@ -147,15 +144,15 @@ class TiledQueries(Queries):
 
     # Questions
 
-    def _ask_one(self, mask: int, ask: Callable[..., Any], *about: Any) -> Any:
-        missing, answer = self._tiles.now(), self.source.answer(mask, ask, *about)
+    def asked(self, ask: Callable[..., Any], *about: Any) -> Any:
+        missing, answer = self._tiles.now(), super().asked(ask, *about)
         changed = missing.or_changed()
         if changed.are_none or changed.are_away(*AROUND[ask](answer, *about)):
             return answer
         if not self._asks_land:
             return answer
         if ask in OVER:
-            return self._over(ask, partial(self.source.answer, mask, ask, *about), *about[1:])
+            return self._over(ask, partial(Queries.asked, self, ask, *about), *about[1:])
         what, many = AS_ROWS[ask]
         begin = self.begin_sweeping if many is many_sweeps else self.begin_asking
         return only_of(self._of_rows(what, begin, many, *as_rows(*about[1:])))
@@ -172,7 +169,7 @@ class TiledQueries(Queries):
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int, bool]:
         if self._tiles.now().are_none:
-            return self.source.answer(self.mask, one_triangle, self.mask, part, triangle, point)
+            return Queries.asked(self, one_triangle, self.mask, part, triangle, point)
         rows = np.array([part]), np.array([triangle]), np.array([point])
         ids, materials, known = self.triangles_at(*rows)
         return int(ids[0]), int(materials[0]), bool(known[0])

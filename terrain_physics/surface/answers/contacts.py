@@ -8,7 +8,7 @@ maps, or is in one and to be led out of it, is asked shape by shape.
 import threading
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from terrain_physics._kernels.ground.beside import put_beside
 from terrain_physics._kernels.ground.owners import MESH
 from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import NO_ROW, Place
+from terrain_physics._kernels.heightmap.one_shape import contacts_of_shape, contacts_of_sphere
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
@@ -29,6 +30,7 @@ from terrain_physics._kernels.mesh.contacts import (
 from terrain_physics._kernels.mesh.parts import ID_BITS, put_materials
 from terrain_physics._kernels.mesh.queries import along_a_curve
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER, MAP_NUMBERS
+from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._locks import plain_lock
 from terrain_physics._support import checks
@@ -56,6 +58,7 @@ _ONE, _ALONE = (
     CachedDispatch(one_by_one.contacts_with_ground),
     CachedDispatch(one_by_one.contacts_of_rows),
 )
+_ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
 _BESIDE, _BURIED = CachedDispatch(put_beside), CachedDispatch(one_by_one.put_buried)
 _FIND, _PUT = CachedDispatch(kernels.find_on_map), CachedDispatch(kernels.put_on_map)
 _PUT_DEEPEST, _PUT_CELLS, _PUT_OWNERS = (
@@ -79,6 +82,24 @@ def few_contacts_in(
     deepest = keep == "deepest"
     ints, floats = _ONE.call(arrays.table, mask, kind, shape, deepest)
     return Contacts(ints, floats, materials_of(arrays, ints)) if len(ints) else None
+
+
+def contacts_of_surface(
+    storage: Any, kind: int, row: Sequence[float], keep: str
+) -> Contacts | None:
+    """Return the contacts of a shape over few cells of a surface; None: over too many."""
+    deepest, shape = keep == "deepest", None if kind == SPHERE else for_kernels(np.array(row))
+    with storage.lock:
+        heights, cells, _, frame = storage.views
+        if shape is None:
+            x, y, z, radius = row
+            ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
+        else:
+            ints, floats = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
+        if ints.size == 3 and ints[0, 0] < 0:
+            return None
+        made_of = None if storage.materials is None else storage.materials.take(ints[2])
+    return Contacts(ints, floats, made_of)
 
 
 def materials_of(arrays: GroundArrays, ints: Int64s) -> Bytes | None:

@@ -1,0 +1,1 @@
+"""The answers to questions, from the arrays of a ground."""
