@@ -194,7 +194,7 @@ def busy_ground():
 
 
 def test_a_mover_knows_the_box_around_all_places_that_it_remembers():
-    ground, draws = lift_ground(), np.random.default_rng(3)
+    ground, draws, most = lift_ground(), np.random.default_rng(3), 0
     for k in range(3 * MOST_MOVES):
         ground.move(1, drawn_pose(draws), None if k % 45 == 44 else FRAME)
         if k % 50 == 49:
@@ -204,7 +204,8 @@ def test_a_mover_knows_the_box_around_all_places_that_it_remembers():
         lower, upper = zip(mover.box, *(move.box for move in mover.moves), strict=True)
         assert row[LOWER : LOWER + 3].tolist() == np.min(lower, axis=0).tolist()
         assert row[UPPER : UPPER + 3].tolist() == np.max(upper, axis=0).tolist()
-    assert len(mover.moves) == MOST_MOVES
+        most = max(most, len(mover.moves))
+    assert most == MOST_MOVES
 
 
 def test_movers_are_saved(tmp_path):
