@@ -130,15 +130,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _command(commands: _Commands, name: str, brief: str, **texts: Any) -> _Parser:
+    """Add a command with texts that stand as they are."""
+    kind = argparse.RawDescriptionHelpFormatter
+    command = commands.add_parser(name, help=brief, formatter_class=kind, **texts)
+    command.set_defaults(parser=command)
+    return command
+
+
 def _add_count(commands: _Commands) -> None:
-    count = commands.add_parser(
-        "count",
-        help="count the triangles that the surface of each sphere touches",
-        description=_COUNT_HELP,
-        epilog=_COUNT_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    count.set_defaults(parser=count)
+    brief = "count the triangles that the surface of each sphere touches"
+    count = _command(commands, "count", brief, description=_COUNT_HELP, epilog=_COUNT_EXAMPLE)
     count.add_argument(
         "files", nargs="*", metavar="FILE", help="problem to solve; '-' is standard input"
     )
@@ -147,28 +149,18 @@ def _add_count(commands: _Commands) -> None:
 
 
 def _add_view(commands: _Commands) -> None:
-    view = commands.add_parser(
-        "view",
-        help="make a web page of a recording that you can rotate, scrub and follow",
-        description=_VIEW_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    brief = "make a web page of a recording that you can rotate, scrub and follow"
+    view = _command(commands, "view", brief, description=_VIEW_HELP)
     view.add_argument("file", metavar="FILE", help="what Recording.save wrote")
     view.add_argument(
         "-o", "--output", required=True, metavar="PAGE", help="HTML file to write, or to replace"
     )
-    view.set_defaults(parser=view)
     view.add_argument("--title", metavar="TEXT", help="of the page; default: the name of PAGE")
 
 
 def _add_tiles(commands: _Commands) -> None:
-    tiles = commands.add_parser(
-        "tiles",
-        help="make a file of tiles for TiledGround, of a height file",
-        description=_TILES_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    tiles.set_defaults(parser=tiles)
+    brief = "make a file of tiles for TiledGround, of a height file"
+    tiles = _command(commands, "tiles", brief, description=_TILES_HELP)
     tiles.add_argument("file", metavar="IN", help="height file to read")
     tiles.add_argument("output", metavar="OUT", help="file of tiles to write, or to replace")
     for name, option in (_READING_OPTIONS | _TILES_OPTIONS).items():

@@ -22,6 +22,7 @@ from tests.helpers import (
     machine_code,
     numba_forks,
     prices,
+    rewriting,
 )
 from tests.helpers import threads as threads_at_work
 
@@ -89,9 +90,13 @@ def pytest_report_header() -> list[str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect the tests without looking for garbage among them: nearly all of it stays."""
     with _jit.collecting_rarely():
+        worker = getattr(session.config, "workerinput", None)
+        if worker is not None and _is_default(session.config):
+            number = int(worker["workerid"].removeprefix("gw"))
+            rewriting.import_all(number, worker["workercount"])
         return (yield)
 
 
@@ -203,7 +208,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(line)
     if _is_default(config):
         terminalreporter.line(
-            f"left out: {_left_out['full']} tests, and two thirds of the examples of properties "
+            f"left out: {_left_out['full']} tests, and four fifths of the examples of properties "
             f"(pytest -m full); {_left_out['long']} tests that take minutes (pytest -m long)"
         )
 

@@ -187,22 +187,23 @@ class Logs:
 
     Parameters
     ----------
-    logs : ndarray of float64, shape (m, HITS_SIZE)
-        The logs of the characters that hit something.
-    counts : ndarray of int64, shape (m,)
+    logs : ndarray of float64, shape (n, HITS_SIZE)
+        The logs of all characters.
+    counts : ndarray, shape (n,)
         How many hits each log has.
-    characters : ndarray of int64, shape (m,)
-        The characters of the logs.
+    met : ndarray of int64, shape (m,)
+        The characters that hit something.
     queries : Queries
         The queries of the ground, which know ids and materials.
     """
 
     __slots__ = ("_characters", "_queries", "_rows")
 
-    def __init__(self, logs: Floats, counts: Int64s, characters: Int64s, queries: Queries) -> None:
+    def __init__(self, logs: Floats, counts: Floats, met: Int64s, queries: Queries) -> None:
+        which, slots = np.nonzero(np.arange(kernels.MOST_HITS) < counts[met, np.newaxis])
         rows = logs[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
-        self._rows = rows[np.arange(kernels.MOST_HITS) < counts[:, np.newaxis]]
-        self._characters, self._queries = np.repeat(characters, counts), queries
+        self._characters, self._queries = met[which], queries
+        self._rows = rows[self._characters, slots]
 
     def blockers(self) -> MoveHits:
         """Return, for each blocked character, the hit that took the most speed from it."""
@@ -257,9 +258,9 @@ class Logs:
 
 def logs_of(rows: Rows, queries: Queries) -> Logs | None:
     """Return the hits of characters (n, ...) in their last update; None: none."""
-    counts = rows.state[:, HITS].astype(np.int64)
+    counts = rows.state[:, HITS]
     met = np.flatnonzero(counts)
-    return Logs(rows.hits[met], counts[met], met, queries) if len(met) else None
+    return Logs(rows.hits, counts, met, queries) if len(met) else None
 
 
 def impacts_of(rows: Rows, queries: Queries) -> MoveHits:

@@ -102,7 +102,8 @@ class Rows(NamedTuple):
     @classmethod
     def of_saved(cls, saved: tuple[NDArray[Any], ...]) -> Self:
         """Return rows with copies of what `saved` returned, without hits."""
-        return cls(*cls(*saved, ALONE).copies(), ALONE)
+        state, rules, linear, random = saved
+        return cls(state.copy(), rules.copy(), linear.copy(), random.copy(), ALONE)
 
     def put_saved(self, saved: tuple[NDArray[Any], ...]) -> None:
         """Take over what `saved` of other rows returned, of the same shape; hits stay."""

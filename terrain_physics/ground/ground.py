@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics._kernels._quick import put_entries, slots
-from terrain_physics._kernels.ground.moves import move_one
+from terrain_physics._kernels.ground.moves import move_all, move_one
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.surface.changes import put_merged
 from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public, quick
 from terrain_physics._support import checks
@@ -44,6 +45,7 @@ from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.heightmap.solid.solid_map import SolidMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.changes import LATEST_CHANGES, MOST_CHANGES, MOST_MERGED
 from terrain_physics.surface.ground_files import (
     SavedGround,
     SavedPart,
@@ -1126,6 +1128,7 @@ put_entries(
     (
         *(*KEPT_BY_ENTRIES, Ground, *slots(Ground, "_held"), GroundParts),
         *(move_one, checks.ROTATION_TOLERANCE, glm.dvec3, glm.mat4, glm.dmat4),
+        *(move_all, put_merged, MOST_CHANGES, LATEST_CHANGES, MOST_MERGED),
     ),
     (Ground, "move"),
     (Ground, "move_many"),

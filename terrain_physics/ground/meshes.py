@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground.movers import MOST_COUNTED
 from terrain_physics._kernels.ground.moves import find_parts, move_parts
 from terrain_physics._kernels.mesh.places import POSE_SIZE
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
@@ -18,7 +19,7 @@ from terrain_physics._locks import LongCalls, Mark, Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.movers import MOST_COUNTED, NO_BOX, GroundMovers, KeptMovers, MovingPart
+from terrain_physics.ground.movers import NO_BOX, GroundMovers, KeptMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable

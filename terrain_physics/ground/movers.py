@@ -8,7 +8,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
-from terrain_physics._kernels.ground.movers import settle_mover
+from terrain_physics._kernels.ground.movers import MOST_COUNTED, settle_mover
 from terrain_physics._kernels.surface.ground_arrays import (
     BOX_SIZE,
     BOXES,
@@ -28,9 +28,6 @@ from terrain_physics.surface.ground_arrays import NO_MOVERS, MoverArrays
 _SETTLE = CachedDispatch(settle_mover)
 
 NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
-
-MOST_COUNTED = 2**53
-"""Most moves of a ground: characters remember their count as float64."""
 
 NONE_SAVED: dict[str, Any] = {"count": 0, "parts": {}}
 """The saved form of a ground without moving parts."""

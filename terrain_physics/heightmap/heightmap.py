@@ -748,19 +748,8 @@ class HeightMap(Surface):
 
         A cell with a NaN at a corner has no ground either, but is not marked here.
         """
-        storage = self._storage
-        return MapCells(
-            "holes",
-            self.cell_count,
-            lock=storage.lock,
-            editing=storage.editing,
-            get=storage.hole_marks,
-            put=partial(set_holes, storage, hole_cells),
-            read=np.asarray,
-            fit=hole_cells,
-            find=storage.cells_at,
-            outside=np.True_,
-        )
+        put, get = partial(set_holes, self._storage, hole_cells), self._storage.hole_marks
+        return self._cells("holes", get, put, read=np.asarray, fit=hole_cells, outside=np.True_)
 
     @holes.setter
     def holes(self, values: Any) -> None:
@@ -775,23 +764,19 @@ class HeightMap(Surface):
         """
         storage = self._storage
         fit = partial(material_rows, names=storage.material_names)
-
-        return MapCells(
-            "materials",
-            self.cell_count,
-            lock=storage.lock,
-            editing=storage.editing,
-            get=storage.material_numbers,
-            put=partial(set_materials, storage, fit),
-            read=partial(material_numbers, names=storage.material_names),
-            fit=fit,
-            find=storage.cells_at,
-            outside=np.uint8(0),
-        )
+        read = partial(material_numbers, names=storage.material_names)
+        put, get = partial(set_materials, storage, fit), storage.material_numbers
+        return self._cells("materials", get, put, read=read, fit=fit, outside=np.uint8(0))
 
     @materials.setter
     def materials(self, values: Any) -> None:
         self.materials.put_all(values)
+
+    def _cells(self, kind: str, get: Any, put: Any, **how: Any) -> MapCells:
+        """Return the cells of a kind, to read and to write."""
+        storage = self._storage
+        own = storage.lock, storage.editing, get, put
+        return MapCells(kind, self.cell_count, *own, find=storage.cells_at, **how)
 
     @property
     def material_names(self) -> tuple[str, ...] | None:

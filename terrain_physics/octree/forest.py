@@ -122,8 +122,8 @@ class Forest:
                 except BaseException:  # out of memory, or Ctrl-C
                     self._forget_trees()
                     raise
-                slots = [values[: self._slots] for values in self._room[:3]]
-                nodes = [values[: self._nodes] for values in self._room[3:]]
+                slots: list[Any] = [values[: self._slots] for values in self._room[:3]]
+                nodes: list[Any] = [values[: self._nodes] for values in self._room[3:]]
                 self._arrays = Trees(*slots, *nodes)
             return self._arrays
 
@@ -197,7 +197,8 @@ class Forest:
         slots, last_node = first + count, first_node + nodes
         sizes = slots if self._shapes.shape[1] == 4 else 0, slots, slots, last_node, last_node
         self._slots, self._nodes = slots, last_node
-        self._room = Trees(*map(_grown, self._room, sizes))
+        grown: list[Any] = [*map(_grown, self._room, sizes)]
+        self._room = Trees(*grown)
         self._room.node_boxes[first_node:last_node] = node_boxes[:nodes]
         own_spans = np.add(spans[:nodes], (first, first, first_node))
         self._room.spans[first_node:last_node] = own_spans

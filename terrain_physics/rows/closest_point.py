@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from terrain_physics._kernels.geometry import closest_point_rows
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
+from terrain_physics.rows.answers import answers
 
 
 @hinted
@@ -38,11 +37,11 @@ def closest_point_on_triangle(points: Any, triangles: Any) -> Floats:
     array([[1., 0., 1.],
            [0., 0., 0.]])
     """
-    point_rows = checks.points("points", points)
-    triangle_rows = checks.triangles("triangles", triangles)
-    out = np.empty((checks.common_length(points=point_rows, triangles=triangle_rows), 3))
-    closest_point_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
-    return out
+    rows = {
+        "points": checks.points("points", points),
+        "triangles": checks.triangles("triangles", triangles),
+    }
+    return answers(closest_point_rows.closest_on_triangle_rows, rows, shape=(3,))
 
 
 @hinted
@@ -73,6 +72,5 @@ def closest_point_on_segment(points: Any, segments: Any) -> Floats:
     """
     point_rows = checks.points("points", points)
     segment_rows = checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
-    out = np.empty((checks.common_length(points=point_rows, segments=segment_rows), 3))
-    closest_point_rows.closest_on_segment_rows(point_rows, segment_rows, out)
-    return out
+    rows = {"points": point_rows, "segments": segment_rows}
+    return answers(closest_point_rows.closest_on_segment_rows, rows, shape=(3,))

@@ -6,7 +6,7 @@ from terrain_physics._kernels.geometry import solid_pair_rows
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
-from terrain_physics.rows.penetrations import penetrations
+from terrain_physics.rows.answers import penetrations
 
 
 @hinted

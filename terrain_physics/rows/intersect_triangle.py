@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from terrain_physics._kernels.geometry.solid_pair_rows import capsule_triangle_rows
 from terrain_physics._kernels.geometry.triangle_rows import (
     obb_triangle_rows,
@@ -13,6 +11,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Rows
+from terrain_physics.rows.answers import penetrations
 from terrain_physics.rows.boxes import as_obbs
 
 
@@ -47,12 +46,8 @@ def intersect_sphere_triangle(spheres: Any, triangles: Any, *, two_sided: bool =
     array([[0.  , 0.25, 0.  ],
            [ nan,  nan,  nan]])
     """
-    sphere_rows = checks.spheres("spheres", spheres)
-    triangle_rows = checks.triangles("triangles", triangles)
-    count = checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
-    out = np.empty((count, 3))
-    sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
-    return out + 0.0  # never -0
+    rows = {"spheres": checks.spheres("spheres", spheres)}
+    return penetrations(sphere_triangle_rows, rows, _triangles(triangles), bool(two_sided))
 
 
 @hinted
@@ -97,11 +92,11 @@ def intersect_obb_triangle(
 
 def _of_boxes(boxes: Rows, triangles: Any, two_sided: Any) -> Floats:
     """Return the penetrations of oriented boxes, given by center, half extents and rotation."""
-    triangle_rows = checks.triangles("triangles", triangles)
-    out = np.empty((checks.common_length(**boxes, triangles=triangle_rows), 3))
-    middles, half, turns = boxes.values()
-    obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
-    return out + 0.0  # never -0
+    return penetrations(obb_triangle_rows, boxes, _triangles(triangles), bool(two_sided))
+
+
+def _triangles(triangles: Any) -> Rows:
+    return {"triangles": checks.triangles("triangles", triangles)}
 
 
 @hinted
@@ -169,9 +164,5 @@ def intersect_capsule_triangle(capsules: Any, triangles: Any, *, two_sided: bool
     >>> intersect_capsule_triangle([(1, 0.75, 1, 1, 2, 1, 1)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    capsule_rows = checks.capsules("capsules", capsules)
-    triangle_rows = checks.triangles("triangles", triangles)
-    count = checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
-    out = np.empty((count, 3))
-    capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
-    return out + 0.0  # never -0
+    rows = {"capsules": checks.capsules("capsules", capsules)}
+    return penetrations(capsule_triangle_rows, rows, _triangles(triangles), bool(two_sided))

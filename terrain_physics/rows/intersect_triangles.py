@@ -11,6 +11,8 @@ from terrain_physics._kernels.geometry.triangle_triangle_rows import (
 from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
+from terrain_physics._support.checks import Rows
+from terrain_physics.rows.answers import answers
 
 
 @hinted
@@ -40,10 +42,7 @@ def intersect_triangle_triangle(first: Any, second: Any) -> Bools:
     ... )
     array([ True, False])
     """
-    first_rows, second_rows, count = _rows(first, second)
-    out = np.empty(count, dtype=np.bool_)
-    triangles_touch_rows(first_rows, second_rows, out)
-    return out
+    return answers(triangles_touch_rows, _rows(first, second), dtype=np.bool_)
 
 
 @hinted
@@ -73,14 +72,9 @@ def crossing_segment(first: Any, second: Any) -> Floats:
     array([[[1., 0., 1.],
             [2., 0., 1.]]])
     """
-    first_rows, second_rows, count = _rows(first, second)
-    out = np.empty((count, 2, 3))
-    triangles_cross_rows(first_rows, second_rows, out)
-    out += 0.0  # never "-0"
-    return out
+    # Never "-0".
+    return answers(triangles_cross_rows, _rows(first, second), shape=(2, 3)) + 0.0
 
 
-def _rows(first: Any, second: Any) -> tuple[Floats, Floats, int]:
-    first_rows = checks.triangles("first", first)
-    second_rows = checks.triangles("second", second)
-    return first_rows, second_rows, checks.common_length(first=first_rows, second=second_rows)
+def _rows(first: Any, second: Any) -> Rows:
+    return {"first": checks.triangles("first", first), "second": checks.triangles("second", second)}

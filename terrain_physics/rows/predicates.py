@@ -12,6 +12,7 @@ from terrain_physics._kernels.geometry.sphere_surface_rows import (
 from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
+from terrain_physics.rows.answers import answers
 
 
 @hinted
@@ -44,10 +45,8 @@ def surface_touches_plane(spheres: Any, planes: Any) -> Bools:
     plane_rows = checks.array("planes", planes, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
     for row in np.flatnonzero(~plane_rows[:, 1].any(axis=1))[:1]:
         raise ValueError(f"normal must not be zero, got (0.0, 0.0, 0.0) in planes[{row}]")
-    sphere_rows = checks.spheres("spheres", spheres)
-    out = np.empty(checks.common_length(spheres=sphere_rows, planes=plane_rows), np.bool_)
-    touches_plane_rows(sphere_rows, plane_rows, out)
-    return out
+    rows = {"spheres": checks.spheres("spheres", spheres), "planes": plane_rows}
+    return answers(touches_plane_rows, rows, dtype=np.bool_)
 
 
 @hinted
@@ -110,11 +109,8 @@ def surface_touches_triangle(spheres: Any, triangles: Any) -> Bools:
 
 
 def _touches_corners(spheres: Any, name: str, corners: Floats) -> Bools:
-    sphere_rows = checks.spheres("spheres", spheres)
-    count = checks.common_length(**{"spheres": sphere_rows, name: corners})
-    out = np.empty(count, np.bool_)
-    touches_corners_rows(sphere_rows, corners, out)
-    return out
+    rows = {"spheres": checks.spheres("spheres", spheres), name: corners}
+    return answers(touches_corners_rows, rows, dtype=np.bool_)
 
 
 @hinted

@@ -2,17 +2,19 @@
 
 from typing import Any
 
-import numpy as np
-
 from terrain_physics._kernels.geometry import ray_rows
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import hinted
 from terrain_physics._support import checks
+from terrain_physics._support.checks import Rows
+from terrain_physics.rows.answers import answers
+from terrain_physics.rows.boxes import aabbs
 
 
-def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
+def _rays(origins: Any, directions: Any) -> Rows:
     """Return rays as two arrays (n, 3)."""
-    return checks.points("origins", origins), checks.directions("directions", directions)
+    origin_rows = checks.points("origins", origins)
+    return {"origins": origin_rows, "directions": checks.directions("directions", directions)}
 
 
 @hinted
@@ -43,12 +45,8 @@ def raycast_triangle(origins: Any, directions: Any, triangles: Any) -> Floats:
     >>> raycast_triangle([(1, 5, 1), (3, 5, 3)], [(0, -2, 0)], floor)
     array([ 5., nan])
     """
-    origin_rows, direction_rows = _rays(origins, directions)
-    rows = checks.triangles("triangles", triangles)
-    count = checks.common_length(origins=origin_rows, directions=direction_rows, triangles=rows)
-    out = np.empty(count)
-    ray_rows.ray_triangle_rows(origin_rows, direction_rows, rows, out)
-    return out
+    rows = _rays(origins, directions) | {"triangles": checks.triangles("triangles", triangles)}
+    return answers(ray_rows.ray_triangle_rows, rows)
 
 
 @hinted
@@ -77,12 +75,8 @@ def raycast_sphere(origins: Any, directions: Any, spheres: Any) -> Floats:
     >>> raycast_sphere([(-5, 0, 0), (0, 0, 0)], [(2, 0, 0)], [(0, 0, 0, 1)])
     array([4., 0.])
     """
-    origin_rows, direction_rows = _rays(origins, directions)
-    rows = checks.spheres("spheres", spheres)
-    count = checks.common_length(origins=origin_rows, directions=direction_rows, spheres=rows)
-    out = np.empty(count)
-    ray_rows.ray_sphere_rows(origin_rows, direction_rows, rows, out)
-    return out
+    rows = _rays(origins, directions) | {"spheres": checks.spheres("spheres", spheres)}
+    return answers(ray_rows.ray_sphere_rows, rows)
 
 
 @hinted
@@ -111,14 +105,8 @@ def raycast_aabb(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Flo
     >>> raycast_aabb([(-5, 1, 0), (-5, 3, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 1)])
     array([ 5., nan])
     """
-    origin_rows, direction_rows = _rays(origins, directions)
-    low, high = checks.aabbs("lowers", lowers, "uppers", uppers)
-    count = checks.common_length(
-        origins=origin_rows, directions=direction_rows, lowers=low, uppers=high
-    )
-    out = np.empty(count)
-    ray_rows.ray_aabb_rows(origin_rows, direction_rows, low, high, out)
-    return out
+    rows = _rays(origins, directions) | aabbs("", lowers, uppers)
+    return answers(ray_rows.ray_aabb_rows, rows)
 
 
 @hinted
@@ -152,13 +140,8 @@ def raycast_obb(
     >>> raycast_obb([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 3)], [np.eye(3)])
     array([4.])
     """
-    origin_rows, direction_rows = _rays(origins, directions)
-    boxes = checks.obbs("", centers, half_extents, rotations)
-    count = checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
-    out = np.empty(count)
-    middles, half, turns = boxes.values()
-    ray_rows.ray_obb_rows(origin_rows, direction_rows, middles, half, turns, out)
-    return out
+    rows = _rays(origins, directions) | checks.obbs("", centers, half_extents, rotations)
+    return answers(ray_rows.ray_obb_rows, rows)
 
 
 @hinted
@@ -187,9 +170,5 @@ def raycast_capsule(origins: Any, directions: Any, capsules: Any) -> Floats:
     >>> raycast_capsule([(-5, 0, 0)], [(1, 0, 0)], [(0, -2, 0, 0, 2, 0, 0.5)])
     array([4.5])
     """
-    origin_rows, direction_rows = _rays(origins, directions)
-    rows = checks.capsules("capsules", capsules)
-    count = checks.common_length(origins=origin_rows, directions=direction_rows, capsules=rows)
-    out = np.empty(count)
-    ray_rows.ray_capsule_rows(origin_rows, direction_rows, rows, out)
-    return out
+    rows = _rays(origins, directions) | {"capsules": checks.capsules("capsules", capsules)}
+    return answers(ray_rows.ray_capsule_rows, rows)

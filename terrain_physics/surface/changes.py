@@ -7,19 +7,21 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.surface.changes import (
     CHANGE_SIZE,
-    CHANGE_SPAN,
     CHANGE_VERSION,
-    merge_changes,
+    put_merged,
 )
-from terrain_physics._kernels.types import Floats, read_only
+from terrain_physics._kernels.types import Floats
 from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
-_MERGE = CachedDispatch(merge_changes)
+_MERGE = CachedDispatch(put_merged)
 
 MOST_CHANGES = 1024
 """Remembered, each in its box, before more come; then older ones are merged two by two."""
+
+LATEST_CHANGES, MOST_MERGED = MOST_CHANGES // 2, MOST_CHANGES // 4
+"""How many are not merged then, and how many rows at most the older ones become."""
 
 # Shared by grounds that have not changed, so that they take no memory.
 _NO_ROOM = np.empty((0, CHANGE_SIZE))
@@ -66,19 +68,20 @@ class ChangeLog:
     def _make_room(self, more: int) -> int:
         """Make room for more rows; return where they begin."""
         rows = self.rows
-        if len(rows) >= MOST_CHANGES:
-            half = MOST_CHANGES // 2
-            rows = rows[rows[:, CHANGE_SPAN] == 0.0]  # those before them may be merged
-            (older,) = read_only(rows[:-half])
-            rows = np.concatenate([_MERGE.call(older, half // 2), rows[-half:]])
-        elif len(rows) + more <= len(self._room):
+        is_full = len(rows) >= MOST_CHANGES
+        if not is_full and len(rows) + more <= len(self._room):
             return len(rows)
         # New memory, as other threads may read the old rows.
-        room = max(len(rows) + more, min(2 * (len(rows) + more), MOST_CHANGES), _FIRST_ROOM)
-        self._room = np.empty((room, CHANGE_SIZE))
-        self._room[: len(rows)] = rows
-        self._show(len(rows))
-        return len(rows)
+        end, doubled = len(rows) + more, min(2 * (len(rows) + more), MOST_CHANGES + more)
+        room = np.empty((max(end, doubled, _FIRST_ROOM), CHANGE_SIZE))
+        end = len(rows)
+        if is_full:
+            end = _MERGE.call(rows, LATEST_CHANGES, MOST_MERGED, room)
+        else:
+            room[:end] = rows
+        self._room = room
+        self._show(end)
+        return end
 
     def _show(self, end: int) -> None:
         rows = self._room[:end]

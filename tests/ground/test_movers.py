@@ -18,8 +18,9 @@ from terrain_physics import (
     HeightMap,
     TriangleMesh,
 )
-from terrain_physics._kernels.ground.movers import LATEST
+from terrain_physics._kernels.ground.movers import LATEST, LOWER, UPPER
 from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES
+from terrain_physics.ground.movers import MovingPart
 from tests.ground.test_moving import drawn_pose
 from tests.helpers.examples import rest_is_full
 from tests.helpers.grounds import assert_as_made_there, questions, refitted_or_copied
@@ -190,6 +191,21 @@ def busy_ground():
     ground.set_surface_velocity(2, (0.5, 0, 0))
     ground.set_one_way(3, (0, 1, 0))
     return ground
+
+
+def test_a_mover_knows_the_box_around_all_places_that_it_remembers():
+    ground, draws, most = lift_ground(), np.random.default_rng(3), 0
+    for k in range(3 * MOST_MOVES):
+        ground.move(1, drawn_pose(draws), None if k % 45 == 44 else FRAME)
+        if k % 50 == 49:
+            ground.set_surface_velocity(1, (k, 0, 0))
+        row = ground._held.meshes.movers.shown.rows[1]
+        mover = MovingPart.of_row(row)
+        lower, upper = zip(mover.box, *(move.box for move in mover.moves), strict=True)
+        assert row[LOWER : LOWER + 3].tolist() == np.min(lower, axis=0).tolist()
+        assert row[UPPER : UPPER + 3].tolist() == np.max(upper, axis=0).tolist()
+        most = max(most, len(mover.moves))
+    assert most == MOST_MOVES
 
 
 def test_movers_are_saved(tmp_path):

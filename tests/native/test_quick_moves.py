@@ -1,4 +1,4 @@
-"""A move of one mesh in C: the same bits, results and errors as the method."""
+"""Moves of meshes in C: the same bits, results and errors as the methods."""
 
 import gc
 import math
@@ -126,12 +126,81 @@ def test_hostile_moves_of_many_have_the_same_effect(value):
         (([LIFT], places, FRAME, value), {}),
         ((np.array([LIFT]), places, FRAME), {}),
         (([LIFT, DOOR], places, FRAME), {}),
+        (([LIFT, value], np.repeat(places, 2, axis=0), FRAME), {}),
+        (([LIFT, DOOR], np.repeat(places, 2, axis=0), value), {}),
+        (([LIFT, DOOR], [places[0], value], FRAME), {}),
         (([LIFT], places[0], FRAME), {}),
         (([], places[:0], FRAME), {}),
         (([], []), {}),
         (([LIFT],), {}),
     ]:
         same(quick, plain, *given, by="move_many", **options)
+
+
+MANY = {
+    "a list": [LIFT, DOOR],
+    "a tuple": (LIFT, DOOR),
+    "an array": np.array([LIFT, DOOR]),
+    "a column": np.array([[LIFT, 9], [DOOR, 9]])[:, 0],
+    "of 32 bits": np.array([LIFT, DOOR], np.int32),
+    "one of them scaled": [LIFT, DOOR, SMALL],
+    "one of them still": [LIFT, DOOR, STILL],
+    "in another order": [DOOR, LIFT],
+    "named": [LIFT, "door"],
+    "twice": [LIFT, LIFT],
+    "a map": [0, LIFT],
+    "gone": [LIFT, 99],
+    "too large": [LIFT, 2**70],
+    "true": [LIFT, True],
+}
+"""Keys of many meshes, all that may be usual first."""
+
+
+@pytest.mark.parametrize("keys", MANY.values(), ids=MANY)
+def test_moves_of_many_have_the_same_effect(keys):
+    quick, plain, draws = moving(), moving(), np.random.default_rng(6)
+    many = len(keys)
+    for frame in range(4):
+        places = draws.uniform(-9, 9, (many, 3))
+        matrices = np.array([turned(0.1 * frame + k, places[k]) for k in range(many)], np.float64)
+        skewed, off = matrices.copy(), places.copy()
+        skewed[-1, 0, 1] += 0.1
+        off[-1, 1] = (math.nan, math.inf, -1e38, 1e30)[frame]
+        ways = [
+            places, matrices, places.astype(np.float32), matrices.astype(np.float32),
+            np.asfortranarray(places), places.tolist(), [*matrices], matrices[:, :3], skewed, off,
+            places[:-1], matrices[:0], places.astype(">f8"), np.ma.array(places, mask=places > 8),
+            (places, np.tile((1.0, 0.0, 0.0, 0.0), (many, 1))), places.astype(object),
+        ]  # fmt: skip
+        for way in ways:
+            for last in (None, FRAME, [FRAME] * many):
+                same(quick, plain, keys, way, last, by="move_many")
+
+
+def crowded(count):
+    """Return ground with many movers side by side, and their keys."""
+    ground, box = Ground([rough()]), TriangleMesh.box((1, 1, 1))
+    keys = [ground.add(box, (2.0 * k, 0, 0)) for k in range(count)]
+    by_python(ground, "move_many")(keys, places_of(count, 0), FRAME)
+    return ground, keys
+
+
+def places_of(count, frame):
+    """Return where they are in a frame: now and then far from where they were."""
+    rows = np.arange(count)
+    return np.column_stack([2.0 * rows, 0.01 * frame + 90.0 * (frame % 5 == 4) * rows, 0.0 * rows])
+
+
+@pytest.mark.parametrize("count", [3, 120, 700, 1300])
+def test_many_changes_are_merged_as_by_the_method(count):
+    (quick, keys), (plain, _) = crowded(count), crowded(count)
+    for frame in range(40 if count < 700 else 9):
+        places = places_of(count, frame)
+        quick.move_many(keys, places, FRAME)
+        by_python(plain, "move_many")(keys, places, FRAME)
+        for ground in (quick, plain):
+            ground.move(keys[frame % count], (0.0, 50.0, 0.5), FRAME)
+    assert told(quick) == told(plain)
 
 
 def test_matrices_at_the_limit_have_the_same_effect():
@@ -301,6 +370,7 @@ def test_memory_stays_level():
             ground.move(LIFT, glm.vec3(4, 2, 7))
             outcome(ground.move, LIFT, (math.nan, 0.0, 0.0))
             ground.move_many([LIFT], array[np.newaxis], FRAME)
+            ground.move_many([LIFT, DOOR], np.array([array, matrix], np.float64), FRAME)
 
     play(500)
     gc.collect()
@@ -324,3 +394,12 @@ def test_a_move_calls_nothing_else():
         calls = [calls_of(partial(ground.move, LIFT, way, FRAME)) for _ in range(9)]
         assert sum(count <= nothing for count in calls) >= 7
     assert calls_of(partial(ground.move_many, [LIFT], np.array([(4.0, 3.0, 7.0)]))) <= nothing
+
+
+def test_a_move_of_many_calls_nothing_else():
+    ground, keys = crowded(200)
+    nothing = calls_of(lambda: None)
+    matrices = np.array([turned(0.1, (2.0 * k, 1.0, 0.0)) for k in range(200)], np.float64)
+    for way in (places_of(200, 1), matrices):
+        for _ in range(12):  # the log of changes is merged meanwhile
+            assert calls_of(partial(ground.move_many, keys, way, FRAME)) <= nothing

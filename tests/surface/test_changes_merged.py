@@ -9,7 +9,7 @@ from terrain_physics._kernels.surface.changes import (
     CHANGE_SPAN,
     CHANGE_UPPER,
     CHANGE_VERSION,
-    merge_changes,
+    put_merged,
 )
 from terrain_physics._kernels.types import read_only
 
@@ -42,9 +42,15 @@ def test_merged_changes_are_those_of_the_oracle(count, versions):
     rows[:, CHANGE_VERSION] = np.sort(draws.integers(0, versions, count))
     corners = np.sort(draws.normal(0, 9, (count, 2, 3)), axis=1)
     rows[:, CHANGE_LOWER:CHANGE_SPAN] = corners.reshape(count, 6)
-    (given,) = read_only(rows)
+    latest = rows[count // 2 :]
+    spans = np.zeros((2, CHANGE_SIZE))
+    spans[:, CHANGE_SPAN] = 9.0  # they are left out
+    (given,) = read_only(np.insert(rows, [0, count], spans, axis=0))
     for most in (1, 2, 5, 64, 256):
-        found, wanted = merge_changes(given, most), [*rows]
-        while len(wanted) > most:
-            wanted = halved(wanted)
-        assert found.tobytes() == np.array(wanted).reshape(-1, CHANGE_SIZE).tobytes()
+        for kept in (0, len(latest)):
+            room, wanted = np.full_like(given, np.nan), [*rows[: count - kept]]
+            found = room[: put_merged(given, kept, most, room)]
+            while len(wanted) > most:
+                wanted = halved(wanted)
+            wanted += [*rows[count - kept :]]
+            assert found.tobytes() == np.array(wanted).reshape(-1, CHANGE_SIZE).tobytes()

@@ -7,8 +7,9 @@ import pytest
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics._kernels.walkability import layout
+from terrain_physics._kernels.walkability.ways.field import WaysToGoals
 from terrain_physics.walkability.places import Places
-from terrain_physics.walkability.ways.field import WaysToGoals, field_of
+from terrain_physics.walkability.ways.field import field_of
 from terrain_physics.walkability.ways.lengths import costly_lengths, plain_lengths
 from tests.helpers.drawn_places import drawn_places, edges_of, flat_places, join, standing
 from tests.helpers.draws import Draws

@@ -1,4 +1,4 @@
-/* ---- a move of one mesh ---- */
+/* ---- moves of meshes ---- */
 
 /* All that a move reads and writes: each is an attribute of one before it. No attribute is found by
    code of Python, so that no signal handler comes in once the lock is taken. */
@@ -22,11 +22,14 @@ static const struct {
     [OF_MOVERS] = {MOVERS, N_numbers}, [LOG] = {ALL_MESHES, N_changes}, [LOG_ROOM] = {LOG, N__room},
     [LOG_ROWS] = {LOG, N_rows}, [SEEN] = {ALL_MESHES, N_told}, [COUNTED] = {OWN, N__gone}};
 
-/* What is asked: of a matrix only the position counts unless it turns. */
+/* What is asked of one mesh: of a matrix only the position counts unless it turns. Or of many, in
+   arrays of their own, as others may write to those given: numbers (n,), and matrices or places. */
 typedef struct {
   PyObject *number;
   double seconds, matrix[16];
   int turns;
+  Py_ssize_t many; /* 0: it is one */
+  PyObject *numbers, *given;
 } Moved;
 
 /* Read numbers of PyGLM or NumPy. */
@@ -91,10 +94,11 @@ static int is_quiet(PyObject *const *things) {
          !PyDict_Size(things[MOVING]);
 }
 
-/* Where the log of changes ends; -1: it has no room for two more. */
-static Py_ssize_t end_of_log(PyObject *const *things) {
+/* Where the log of changes ends; -1: it is to be merged, or has no room for two more. */
+static Py_ssize_t end_of_log(Quick *quick, PyObject *const *things) {
   Py_ssize_t end = PyArray_DIM((PyArrayObject *)things[LOG_ROWS], 0);
-  return end + 2 <= PyArray_DIM((PyArrayObject *)things[LOG_ROOM], 0) ? end : -1;
+  int has_room = end + 2 <= PyArray_DIM((PyArrayObject *)things[LOG_ROOM], 0);
+  return has_room && end < PyLong_AsSsize_t(KEPT(MOST_CHANGES)) ? end : -1;
 }
 
 /* Have the kernel move the mesh; where the log ends then, -1 if it needs another way. */
@@ -121,21 +125,81 @@ static Py_ssize_t move_by_kernel(Quick *quick, PyObject *const *things, const Mo
   return end;
 }
 
-/* Show the log up to its new end, and count the move. */
-static PyObject *told(PyObject *const *things, Py_ssize_t end) {
+/* Find room for more rows in the log of changes, as its method does: nobody sees a new room until all
+   is told. Where they begin there; -1: an error. */
+static Py_ssize_t begin_log(Quick *quick, PyObject **things, Py_ssize_t more) {
+  enum { VALUES = 4 };
+  PyArrayObject *rows = (PyArrayObject *)things[LOG_ROWS];
+  Py_ssize_t end = PyArray_DIM(rows, 0), most = PyLong_AsSsize_t(KEPT(MOST_CHANGES)) + more;
+  int is_full = end + more >= most;
+  if (!is_full && end + more <= PyArray_DIM((PyArrayObject *)things[LOG_ROOM], 0)) return end;
+  npy_intp size[] = {2 * (end + more) < most ? 2 * (end + more) : most, PyArray_DIM(rows, 1)};
+  if (size[0] < end + more) size[0] = end + more;
+  PyObject *room = PyArray_SimpleNew(2, size, NPY_FLOAT64);
+  if (!room) return -1;
+  Py_DECREF(things[LOG_ROOM]);
+  things[LOG_ROOM] = room;
+  if (!is_full) {
+    memcpy(PyArray_DATA((PyArrayObject *)room), PyArray_DATA(rows), end * size[1] * sizeof(double));
+    return end;
+  }
+  PyObject *values[VALUES] = {things[LOG_ROWS], KEPT(LATEST_CHANGES), KEPT(MOST_MERGED), room};
+  PyObject *merged = call_kernel(KEPT(MERGE), values, VALUES);
+  end = merged ? PyLong_AsSsize_t(merged) : -1;
+  Py_XDECREF(merged);
+  return end;
+}
+
+static PyObject *seconds_of_many(const Moved *moved) {
+  npy_intp many = moved->many;
+  PyObject *seconds = PyArray_SimpleNew(1, &many, NPY_FLOAT64);
+  double *each = seconds ? PyArray_DATA((PyArrayObject *)seconds) : NULL;
+  for (Py_ssize_t k = 0; each && k < many; k++) each[k] = moved->seconds;
+  return seconds;
+}
+
+/* Have the kernel move many meshes; where the log ends then, -1 if they need another way. */
+static Py_ssize_t move_many_by_kernel(Quick *quick, PyObject **things, const Moved *moved) {
+  enum { VALUES = 16, MADE = 7 };
+  npy_intp found[] = {2, moved->many}, poses[] = {moved->many, 12};
+  Py_ssize_t more = 2 * moved->many + 1, end = begin_log(quick, things, more), count = -1;
+  if (end < 0) return -1;
+  PyObject *made[MADE] = {
+      PyLong_FromSsize_t(PyList_Size(things[OF_MOVERS])), PyArray_SimpleNew(2, found, NPY_INT64),
+      seconds_of_many(moved), PyFloat_FromDouble(PyLong_AsDouble(things[SEEN]) + 1.0),
+      PySequence_GetSlice(things[LOG_ROOM], end, end + more),
+      PyArray_SimpleNew(2, poses, NPY_FLOAT64), NULL};
+  int are_made = 1;
+  for (int i = 0; i < MADE - 1; i++) are_made &= made[i] != NULL;
+  if (are_made) {
+    PyObject *values[VALUES] = {
+        things[ROWS_OF], things[BOXES_OF], things[LINKS_OF], things[SPOTS_OF], things[MOVING_ROWS],
+        things[REACHES], made[0], moved->numbers, made[1], moved->given,
+        moved->turns ? Py_True : Py_False, KEPT(TOLERANCE), made[2], made[3], made[4], made[5]};
+    made[MADE - 1] = call_kernel(KEPT(MOVE_ALL), values, VALUES);
+  }
+  if (made[MADE - 1]) count = PyLong_AsSsize_t(made[MADE - 1]);
+  drop(made, MADE);
+  return count < 0 ? -1 : end + count;
+}
+
+/* Show the log up to its new end, and count the moves. */
+static PyObject *told(PyObject *const *things, Py_ssize_t end, Py_ssize_t moves) {
   PyObject *rows = PySequence_GetSlice(things[LOG_ROOM], 0, end), *result = NULL;
-  PyObject *one = PyLong_FromLong(1), *count = one ? PyNumber_Add(things[COUNTED], one) : NULL;
+  PyObject *more = PyLong_FromSsize_t(moves);
+  PyObject *count = more ? PyNumber_Add(things[COUNTED], more) : NULL;
   if (rows && count) {
     PyArray_CLEARFLAGS((PyArrayObject *)rows, NPY_ARRAY_WRITEABLE);
-    if (!PyObject_SetAttr(things[LOG], NAME[N_rows], rows) &&
+    if (!PyObject_SetAttr(things[LOG], NAME[N__room], things[LOG_ROOM]) &&
+        !PyObject_SetAttr(things[LOG], NAME[N_rows], rows) &&
         !PyObject_SetAttr(things[OWN], NAME[N__gone], count))
       result = Py_NewRef(Py_None);
   }
-  drop((PyObject *[]){rows, one, count}, 3);
+  drop((PyObject *[]){rows, more, count}, 3);
   return result;
 }
 
-/* Move a mesh of parts whose lock is held. */
+/* Move meshes of parts whose lock is held. */
 static PyObject *move_locked(Quick *quick, PyObject *parts, const Moved *moved) {
   PyObject *things[THINGS] = {Py_NewRef(parts)}, *result = NULL;
   int found = 1;
@@ -143,9 +207,12 @@ static PyObject *move_locked(Quick *quick, PyObject *parts, const Moved *moved) 
                                                              NAME[WAYS[found].name])))
     found++;
   if (found == THINGS && is_quiet(things)) {
-    Py_ssize_t end = end_of_log(things);
-    if (end >= 0) end = move_by_kernel(quick, things, moved, end);
-    if (end >= 0) result = told(things, end);
+    Py_ssize_t end = -1;
+    if (moved->many)
+      end = move_many_by_kernel(quick, things, moved);
+    else if ((end = end_of_log(quick, things)) >= 0)
+      end = move_by_kernel(quick, things, moved, end);
+    if (end >= 0) result = told(things, end, moved->many ? moved->many : 1);
   }
   drop(things, found);
   return result;
@@ -184,14 +251,59 @@ static PyObject *only_item(PyObject *sequence) {
   return is_usual && PyObject_Size(sequence) == 1 ? PySequence_GetItem(sequence, 0) : NULL;
 }
 
-/* move_many(self, keys, transforms, delta_time), of one mesh */
+/* The numbers of many meshes (n,); a new reference, NULL: others than usual, or an error. */
+static PyObject *numbers_of(PyObject *keys) {
+  int is_list = PyList_CheckExact(keys), is_array = Py_TYPE(keys) == &PyArray_Type;
+  if (is_array ? !array(keys, NPY_INT64, 1, IN_ORDER) : !is_list && !PyTuple_CheckExact(keys))
+    return NULL;
+  npy_intp many = PyObject_Size(keys);
+  PyObject *numbers = PyArray_SimpleNew(1, &many, NPY_INT64);
+  int64_t *number = numbers ? PyArray_DATA((PyArrayObject *)numbers) : NULL;
+  if (numbers && is_array)
+    memcpy(number, PyArray_DATA((PyArrayObject *)keys), many * sizeof(*number));
+  for (Py_ssize_t k = 0; numbers && !is_array && k < many; k++) {
+    PyObject *key = is_list ? PyList_GetItem(keys, k) : ITEM(keys, k);
+    if (!PyLong_CheckExact(key) || !int64(key, number + k)) Py_CLEAR(numbers);
+  }
+  return numbers;
+}
+
+/* Matrices or places of so many meshes, one after the other; likewise. */
+static PyObject *given_of(PyObject *transforms, Moved *moved) {
+  if (Py_TYPE(transforms) != &PyArray_Type) return NULL;
+  PyArrayObject *values = (PyArrayObject *)transforms;
+  moved->turns = PyArray_NDIM(values) == 3;
+  if (!array(transforms, NPY_FLOAT64, moved->turns ? 3 : 2, IN_ORDER) ||
+      PyArray_DIM(values, 0) != moved->many || PyArray_DIM(values, 1) != (moved->turns ? 4 : 3) ||
+      (moved->turns && PyArray_DIM(values, 2) != 4))
+    return NULL;
+  npy_intp length = moved->many * (moved->turns ? 16 : 3);
+  PyObject *given = PyArray_SimpleNew(1, &length, NPY_FLOAT64);
+  if (given)
+    memcpy(PyArray_DATA((PyArrayObject *)given), PyArray_DATA(values), length * sizeof(double));
+  return given;
+}
+
+/* Move a mesh alone as `move` does. */
+static PyObject *move_only(Quick *quick, PyObject *arguments, PyObject *key, Moved *moved) {
+  PyObject *transform = only_item(ITEM(arguments, 2)), *result = NULL;
+  if (transform && read_moved(quick, key, transform, moved))
+    result = move_on(quick, ITEM(arguments, 0), moved);
+  Py_XDECREF(transform);
+  return result;
+}
+
+/* move_many(self, keys, transforms, delta_time) */
 static PyObject *move_many(Quick *quick, PyObject *arguments, PyObject *options) {
   Moved moved = {0};
   if (!is_move(quick, arguments, options, &moved)) return NULL;
   PyObject *key = only_item(ITEM(arguments, 1)), *result = NULL;
-  PyObject *transform = key ? only_item(ITEM(arguments, 2)) : NULL;
-  if (transform && read_moved(quick, key, transform, &moved))
+  if (key)
+    result = move_only(quick, arguments, key, &moved);
+  else if ((moved.numbers = numbers_of(ITEM(arguments, 1))) &&
+           (moved.many = PyArray_DIM((PyArrayObject *)moved.numbers, 0)) > 1 &&
+           (moved.given = given_of(ITEM(arguments, 2), &moved)))
     result = move_on(quick, ITEM(arguments, 0), &moved);
-  drop((PyObject *[]){key, transform}, 2);
+  drop((PyObject *[]){key, moved.numbers, moved.given}, 3);
   return result;
 }

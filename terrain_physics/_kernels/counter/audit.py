@@ -6,6 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.math.rows import corners_in
+from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 
@@ -20,21 +21,12 @@ def recount(triangles: Floats, spheres: Floats, first: int, last: int, counts: I
 
 
 @kernel(inline=True)
-def _may_touch(
-    boxes: Float32s,
-    index: int,
-    lane: int,
-    x: float,
-    y: float,
-    z: float,
-    square: float,
-) -> bool:
+def _may_touch(boxes: Float32s, index: int, lane: int, center: Vec3, square: float) -> bool:
     """Tell whether the surface of a sphere may reach into a box."""
     gap, far = 0.0, 0.0
     for axis in range(3):
-        center = x if axis == 0 else (y if axis == 1 else z)
-        below = float(np.float64(boxes[index, axis, lane])) - center
-        above = center - float(np.float64(boxes[index, axis + 3, lane]))
+        below = float(np.float64(boxes[index, axis, lane])) - center[axis]
+        above = center[axis] - float(np.float64(boxes[index, axis + 3, lane]))
         apart = max(below, above, 0.0)
         across = max(-below, -above)
         gap += apart * apart
@@ -58,12 +50,12 @@ def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
         x = (float(spheres[row, 1]) - x0) * factor
         y = (float(spheres[row, 2]) - y0) * factor
         z = (float(spheres[row, 3]) - z0) * factor
-        square = radius * radius
+        center, square = (x, y, z), radius * radius
         for block in range(len(leaf_boxes)):
-            if not _may_touch(block_boxes, block // LANES, block % LANES, x, y, z, square):
+            if not _may_touch(block_boxes, block // LANES, block % LANES, center, square):
                 continue
             for lane in range(LANES):
-                if _may_touch(leaf_boxes, block, lane, x, y, z, square):
+                if _may_touch(leaf_boxes, block, lane, center, square):
                     left = len(tree.triangles) - (block * LANES + lane) * LANES
                     pairs += min(max(left, 0), LANES)
     return pairs

@@ -40,6 +40,13 @@ def assign_ranges(
                 boxes[low, 3 + axis] = max(float(boxes[low, 3 + axis]), value)
 
 
+@kernel(inline=True)
+def _apart_and_across(box: Floats, axis: int, center: float) -> tuple[float, float]:
+    """Return the gap from a coordinate to a side of a box, and how far its far end is."""
+    below, above = float(box[axis]) - center, center - float(box[3 + axis])
+    return max(below, above, 0.0), max(-below, -above)
+
+
 @kernel
 def rows_in_range(spheres: Floats, box: Floats, rows: Int64s) -> int:
     """Set rows[:count] to the spheres with surfaces that may reach into a box (6,); return count.
@@ -52,20 +59,12 @@ def rows_in_range(spheres: Floats, box: Floats, rows: Int64s) -> int:
         gap, far, widest = 0.0, 0.0, 0.0
         square_gap, square_far = 0.0, 0.0
         for axis in range(3):
-            center = float(spheres[row, 1 + axis])
-            below = float(box[axis]) - center
-            above = center - float(box[3 + axis])
-            apart = max(below, above, 0.0)
-            across = max(-below, -above)
+            apart, across = _apart_and_across(box, axis, float(spheres[row, 1 + axis]))
             gap, far = max(gap, apart), max(far, across)
             widest = max(widest, apart, abs(across))
         if widest < _LARGEST and radius < _LARGEST:
             for axis in range(3):
-                center = float(spheres[row, 1 + axis])
-                below = float(box[axis]) - center
-                above = center - float(box[3 + axis])
-                apart = max(below, above, 0.0)
-                across = max(-below, -above)
+                apart, across = _apart_and_across(box, axis, float(spheres[row, 1 + axis]))
                 square_gap += apart * apart
                 square_far += across * across
             gap, far = math.sqrt(square_gap), math.sqrt(square_far)

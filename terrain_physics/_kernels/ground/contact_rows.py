@@ -7,6 +7,7 @@ from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.owners import maps_in, owner_in, terrain_of
 from terrain_physics._kernels.heightmap.batch_contacts import contact_rows
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import Touches
 from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import Place, find_contacts
 from terrain_physics._kernels.types import Floats, Int64s
 
@@ -28,7 +29,8 @@ def put_on_map(
 ) -> None:  # fmt: skip
     """See `contact_rows.put_contacts`."""
     grid = terrain_of(maps_in(borrow(table)), map_row).grid
-    contact_rows.put_contacts(grid, kind, shapes, shape, row, code, ints, floats, start, count)
+    touches = Touches(shape, row, code)
+    contact_rows.put_contacts(grid, kind, shapes, touches, ints, floats, start, count)
 
 
 @kernel
@@ -38,7 +40,8 @@ def put_deepest_on_map(
 ) -> int:  # fmt: skip
     """See `contact_rows.put_deepest`."""
     grid = terrain_of(maps_in(borrow(table)), map_row).grid
-    return contact_rows.put_deepest(grid, kind, shapes, shape, row, code, places, ints, floats)
+    touches = Touches(shape, row, code)
+    return contact_rows.put_deepest(grid, kind, shapes, touches, places, ints, floats)
 
 
 @kernel

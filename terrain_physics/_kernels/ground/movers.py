@@ -16,14 +16,18 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.ground_arrays import (
     BOX_SIZE,
     BOXES,
+    BOXES_TOGETHER,
     MOST_MOVES,
     MOVE_SIZE,
     MOVES,
+    MOVES_TOGETHER,
 )
 from terrain_physics._kernels.types import Floats
 
-# Row 0, the header: how many moves the ground has counted.
+# Row 0, the header: how many moves the ground has counted, and the most of them, as characters
+# remember their count as float64, too.
 COUNT_OF_MOVES = 0
+MOST_COUNTED = 2**53
 
 # Columns: the part's number; whether it has ever been moved with a time; the seconds of its last
 # move, 0 if there was none; its frame; the velocity of the frame in m/s and its spin in rad/s; the
@@ -352,25 +356,53 @@ def _put_motion(movers: Floats, row: int, seconds: float) -> None:
 
 
 @kernel(inline=True)
-def _remembered_box(movers: Floats, row: int) -> tuple[Vec3, Vec3]:
-    """Return the box around a mover and all places that it remembers.
+def _around(movers: Floats, row: int, box: int, low: Vec3, high: Vec3) -> tuple[Vec3, Vec3]:
+    """Return the box around the box low..high and that of some columns.
 
     All axes in one go: the processor takes the smaller of each at the same time.
     """
+    a, b = _vector(movers, row, box), _vector(movers, row, box + 3)
+    return (
+        (min(low[0], a[0]), min(low[1], a[1]), min(low[2], a[2])),
+        (max(high[0], b[0]), max(high[1], b[1]), max(high[2], b[2])),
+    )
+
+
+@kernel
+def _put_together(movers: Floats, row: int, part: int) -> None:
+    """Write the box around the places that a mover remembers in a part of its ring of moves."""
+    low, high = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
+    latest, known = int(movers[row, LATEST]), int(movers[row, REMEMBERED])
+    for place in range(MOVES_TOGETHER * part, MOVES_TOGETHER * (part + 1)):
+        moves_ago = latest - place if place <= latest else latest - place + MOST_MOVES
+        if moves_ago < known:
+            box = BOXES + BOX_SIZE * place
+            low, high = _around(movers, row, box, low, high)
+    start = BOXES_TOGETHER + BOX_SIZE * part
+    for axis in range(3):
+        movers[row, start + axis], movers[row, start + 3 + axis] = low[axis], high[axis]
+
+
+@kernel(inline=True)
+def _remembered_box(movers: Floats, row: int) -> tuple[Vec3, Vec3]:
+    """Return the box around a mover and all places that it remembers."""
     low, high = _vector(movers, row, BOX), _vector(movers, row, BOX + 3)
-    place = int(movers[row, LATEST])
-    for _ in range(int(movers[row, REMEMBERED])):
-        box = BOXES + BOX_SIZE * place
-        a, b = _vector(movers, row, box), _vector(movers, row, box + 3)
-        low = (min(low[0], a[0]), min(low[1], a[1]), min(low[2], a[2]))
-        high = (max(high[0], b[0]), max(high[1], b[1]), max(high[2], b[2]))
-        place = place - 1 if place > 0 else MOST_MOVES - 1
+    for part in range(MOST_MOVES // MOVES_TOGETHER):
+        low, high = _around(movers, row, BOXES_TOGETHER + BOX_SIZE * part, low, high)
     return low, high
 
 
 @kernel
 def settle_mover(movers: Floats, reaches: Floats, row: int) -> None:
     """Write what follows from the moves that a mover remembers: boxes, velocity, reach."""
+    for part in range(MOST_MOVES // MOVES_TOGETHER):
+        _put_together(movers, row, part)
+    _put_rest(movers, reaches, row)
+
+
+@kernel
+def _put_rest(movers: Floats, reaches: Floats, row: int) -> None:
+    """Write what follows from the boxes around the places that a mover remembers."""
     known, seconds = int(movers[row, REMEMBERED]), float(movers[row, SECONDS])
     lower, upper = _remembered_box(movers, row)
     reached = movers[row, IS_MOBILE] != 0.0
@@ -396,6 +428,7 @@ def move_mover(
     It takes some seconds, or it is a teleport in 0.
     """
     count = movers[0, COUNT_OF_MOVES]
+    part, end = 0, MOST_MOVES // MOVES_TOGETHER
     if seconds > 0.0:
         place = (int(movers[row, LATEST]) + 1) % MOST_MOVES
         movers[row, LATEST] = place
@@ -406,6 +439,8 @@ def move_mover(
         for k in range(BOX_SIZE):
             movers[row, BOXES + BOX_SIZE * place + k] = movers[row, BOX + k]
         movers[row, IS_MOBILE] = 1.0
+        part = place // MOVES_TOGETHER  # the others stay as they are
+        end = part + 1
     else:
         movers[row, REMEMBERED], movers[row, PUT] = 0.0, count
     movers[row, SECONDS] = seconds
@@ -413,4 +448,6 @@ def move_mover(
         movers[row, FRAME + k] = frames[i, k]
     for axis in range(3):
         movers[row, BOX + axis], movers[row, BOX + 3 + axis] = box[0][axis], box[1][axis]
-    settle_mover(movers, reaches, row)
+    for k in range(part, end):
+        _put_together(movers, row, k)
+    _put_rest(movers, reaches, row)

@@ -3,8 +3,14 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, column_of, move_mover
+from terrain_physics._kernels.ground.movers import (
+    COUNT_OF_MOVES,
+    MOST_COUNTED,
+    column_of,
+    move_mover,
+)
 from terrain_physics._kernels.math.rotations import put_frames
+from terrain_physics._kernels.math.rows import all_within
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import (
     MESH,
@@ -162,3 +168,47 @@ def move_parts(
         return count
     _put_span(changes, count, version)
     return count + 1
+
+
+@kernel
+def _put_places(table: Int64s, spots: Floats, rows: Int64s, places: Floats, poses: Floats) -> None:
+    """Write the poses of meshes at other places (flat, 3 numbers each); they turn as before."""
+    for k in range(len(rows)):
+        row = int(rows[k])
+        for i in range(POSITION):
+            own = 1.0 if i % 4 == 0 else 0.0
+            poses[k, i] = spots[row, i] if table[row, PLACED] != 0 else own
+        for axis in range(3):
+            poses[k, POSITION + axis] = places[3 * k + axis]
+
+
+@kernel
+def move_all(
+    table: Int64s, boxes: Floats, links: Int64s, spots: Floats, movers: Floats, reaches: Floats,
+    count: int, numbers: Int64s, found: Int64s, given: Floats, turns: bool, tolerance: float,
+    seconds: Floats, version: float, changes: Floats, poses: Floats,
+) -> int:  # fmt: skip
+    """Move many of ``count`` movers as `move_parts` does; -1 if they need another way to be moved.
+
+    Their ``numbers`` (n,) must ascend. ``given`` is flat: matrices that are rigid within
+    ``tolerance``, or unless it ``turns``, places. ``found`` (2, n) and ``poses`` (n, POSE_SIZE) are
+    room for what they tell.
+    """
+    many = len(numbers)
+    rows, places = found[0], found[1]
+    known, ascend, move = find_parts(table, reaches, count, numbers, rows, places)
+    if known < many or not ascend or not move or movers[0, COUNT_OF_MOVES] > MOST_COUNTED - many:
+        return -1
+    if turns:
+        for k in range(many):
+            if spots[rows[k], SCALE] != 1.0:
+                return -1
+            if put_frames(given[16 * k : 16 * k + 16], tolerance, FARTHEST, poses[k]) == 0:
+                return -1
+    else:
+        if not all_within(given, FARTHEST):
+            return -1
+        _put_places(table, spots, rows, given, poses)
+    return move_parts(
+        table, boxes, links, spots, movers, reaches, rows, places, poses, seconds, version, changes
+    )

@@ -4,7 +4,6 @@ Sides and undersides are hit from outside only. Which of equally near hits count
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from terrain_physics._kernels.ground.owners import (
 from terrain_physics._kernels.heightmap.rays import cast, map_hits
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
+from terrain_physics._kernels.heightmap.upright_rays import RayRows
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
 from terrain_physics._kernels.mesh.part_tree import items_on_path, widened
@@ -188,18 +188,6 @@ def ray_hit(
     return distance, hit.point, hit.normal, hit.triangle, hit.cell, hit.row
 
 
-class RayRows(NamedTuple):
-    """Rays as rows, an array of one row serves for all; and their hits, which are SURFACE."""
-
-    origins: Floats
-    directions: Floats
-    limits: Floats  # of the distances
-    distances: Floats  # (n,), NaN where there is none, as for points and normals
-    points: Floats  # (n, 3)
-    normals: Floats
-    whole: Int64s  # (2, n)
-
-
 @kernel(inline=True)
 def _hit_at(maps: Int64s, rows: RayRows, k: int) -> GroundHit:
     """Return the hit of a row."""
@@ -228,10 +216,7 @@ def _put_hit(rows: RayRows, k: int, hit: GroundHit) -> None:
 def _cast_all(maps: Int64s, row: int, rows: RayRows, first: int, last: int) -> None:
     """Write the hits with the surface of one map, by its own ids and cells."""
     heights, cells, blocks, frame = map_arrays(maps, row)
-    map_hits(
-        heights, cells, blocks, frame, rows.origins, rows.directions, rows.limits, first, last,
-        rows.distances, rows.points, rows.normals, rows.whole,
-    )  # fmt: skip
+    map_hits(heights, cells, blocks, frame, rows, first, last)
 
 
 @kernel(noinline=True)

@@ -5,6 +5,7 @@ decide on: on the far border, outside, in cells without ground.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,16 @@ CHUNK = 512
 
 # The most samples of a map that vector loops take: their places fit 32 bits.
 MOST_SAMPLES = 2**31 - 1
+
+
+class Spans(NamedTuple):
+    """What is found at n points."""
+
+    across: Floats  # (n,): rise across the half of a cell
+    along: Floats  # (n,)
+    levels: Floats  # (n,): heights
+    marks: Int32s  # (n,): 1 at points that have to be computed again, one by one
+    triangles: Int64s  # (n,)
 
 
 @kernel(inline=True)
@@ -90,23 +101,15 @@ def _cell_at(
 
 @kernel(noinline=True, noalias=True)
 def put_spans(
-    heights: Float32s,
-    cells: Bytes,
-    grid: Grid,
-    xs: Floats,
-    zs: Floats,
-    across: Floats,
-    along: Floats,
-    levels: Floats,
-    marks: Int32s,
-    triangles: Int64s,
+    heights: Float32s, cells: Bytes, grid: Grid, xs: Floats, zs: Floats, spans: Spans
 ) -> None:
-    """Write rise across and along the half at each point, its height and its triangle.
+    """Write what is at each point.
 
-    ``marks`` are set at points that have to be computed again, one by one. ``heights`` and
-    ``cells`` begin with those of the map; a map without a table passes a table of one cell.
+    ``heights`` and ``cells`` begin with those of the map; a map without a table passes a table of
+    one cell.
     """
     prefer_wide_vectors()
+    across, along, levels, marks, triangles = spans
     for k in range(marks.shape[0]):
         a, b, c, d, u, v, flipped, good, cell = _cell_at(
             heights, cells, grid, float(xs[k]), float(zs[k])
@@ -151,13 +154,11 @@ def _spans_in_tiles(
     xs: Floats,
     zs: Floats,
     bits: Int32s,
-    across: Floats,
-    along: Floats,
-    levels: Floats,
-    marks: Int32s,
+    spans: Spans,
 ) -> None:
     """Write the results of `put_spans` without triangles, for a map in tiles with these bits."""
     prefer_wide_vectors()
+    across, along, levels, marks, _ = spans
     (base, alternate), y0, height_scale = _flips(grid), grid.y0, grid.height_scale
     for k in range(marks.shape[0]):
         is_across, column, u = _within(float(xs[k]), grid.x0, grid.cell_x, grid.columns)
@@ -215,14 +216,15 @@ def surface_at(
     triangles = np.empty(CHUNK, dtype=np.int64)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
-        here, there, own = xs[begin : begin + count], zs[begin : begin + count], marks[:count]
+        here, there = xs[begin : begin + count], zs[begin : begin + count]
+        spans = Spans(across, along, levels, marks[:count], triangles)
         if grid.tiles != 0:
             table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
             if grid.has_table:
                 _bits_in_tiles(cells, table, grid, here, there, bits[:count])
-            _spans_in_tiles(heights, table, grid, here, there, bits, across, along, levels, own)
+            _spans_in_tiles(heights, table, grid, here, there, bits, spans)
         elif samples <= MOST_SAMPLES:
-            put_spans(heights, cells, grid, here, there, across, along, levels, own, triangles)
+            put_spans(heights, cells, grid, here, there, spans)
         else:
             for k in range(count):
                 marks[k] = 1

@@ -27,6 +27,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import (
 )
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     ROOM,
+    PushOuts,
     corners_at,
     put_columns,
 )
@@ -188,7 +189,7 @@ def _search_of_sphere(
         put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
     moves, directions = rows[: 3 * MOST_HALVES], rows[3 * MOST_HALVES : 6 * MOST_HALVES]
     points = rows[6 * MOST_HALVES :]
-    put_sphere_rows(spheres, corners, moves, directions, points, verdicts[:full])
+    put_sphere_rows(spheres, corners, PushOuts(moves, directions, verdicts[:full]), points)
     for k in range(n):
         if verdicts[k] == APART:
             continue

@@ -56,13 +56,14 @@ from terrain_physics._kernels.heightmap.traversal import (
     strip_of,
 )
 from terrain_physics._kernels.heightmap.upright_rays import (
+    RayRows,
     are_upright,
     can_be_looked_up,
     put_upright_hits,
 )
 from terrain_physics._kernels.math.rows import row_of, vector_at
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
-from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
+from terrain_physics._kernels.types import Bytes, Float32s, Floats
 
 
 class Hit(NamedTuple):
@@ -209,22 +210,15 @@ def map_hits(
     cells: Bytes,
     blocks: Float32s,
     frame: Floats,
-    origins: Floats,
-    directions: Floats,
-    most: Floats,
+    rows: RayRows,
     first: int,
     last: int,
-    distances: Floats,
-    points: Floats,
-    normals: Floats,
-    whole: Int64s,
 ) -> None:
-    """Write the hits of rays [first, last) of n.
+    """Write the hits of rays [first, last) of n: NaN where a ray misses.
 
-    ``origins`` and unit ``directions`` are (n, 3) or (1, 3), ``most``, the limits of the distances,
-    (n,) or (1,); distances (n,) and points and normals (n, 3), NaN where a ray misses; ``whole``
-    (2, n): triangles and the nearest cells, -1 and 0.
+    Whole numbers are triangles and the nearest cells, -1 and 0.
     """
+    origins, directions, most, distances, points, normals, whole = rows
     terrain = survey(heights, cells, blocks, frame)
     work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
     marks = np.empty(CHUNK, dtype=np.int32)
@@ -237,10 +231,7 @@ def map_hits(
         for k in range(end - begin):  # to assign a slice compiles for longer
             left[k] = 1
         if looked_up and are_upright(directions, begin, end):
-            put_upright_hits(
-                terrain.grid, origins, directions, most, begin, distances, points, normals, whole,
-                work, left, triangles,
-            )  # fmt: skip
+            put_upright_hits(terrain.grid, rows, begin, work, left, triangles)
         for start in range(begin, end, BATCH):
             stop = min(start + BATCH, end)
             for index in range(start, stop):

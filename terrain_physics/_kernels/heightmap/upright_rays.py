@@ -1,12 +1,31 @@
 """Many vertical rays against a height map in vector loops, with the same bits as one by one."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import Grid
-from terrain_physics._kernels.heightmap.heights import MOST_SAMPLES, put_spans, slopes_to_normals
+from terrain_physics._kernels.heightmap.heights import (
+    MOST_SAMPLES,
+    Spans,
+    put_spans,
+    slopes_to_normals,
+)
 from terrain_physics._kernels.math.rows import row_of
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
+
+
+class RayRows(NamedTuple):
+    """Rays as rows, an array of one row serves for all; and their hits with surfaces of maps."""
+
+    origins: Floats
+    directions: Floats
+    limits: Floats  # of the distances
+    distances: Floats  # (n,), NaN where there is none, as for points and normals
+    points: Floats  # (n, 3)
+    normals: Floats
+    whole: Int64s  # (2, n): triangles and the nearest cells
 
 
 @kernel
@@ -26,18 +45,7 @@ def can_be_looked_up(grid: Grid) -> bool:
 
 @kernel(noinline=True)
 def put_upright_hits(
-    grid: Grid,
-    origins: Floats,
-    directions: Floats,
-    most: Floats,
-    first: int,
-    distances: Floats,
-    points: Floats,
-    normals: Floats,
-    whole: Int64s,
-    work: Floats,
-    marks: Int32s,
-    triangles: Int64s,
+    grid: Grid, rows: RayRows, first: int, work: Floats, marks: Int32s, triangles: Int64s
 ) -> None:
     """Write hits of vertical rays as `map_hits` does; 1 in ``marks`` (n,) for those left out.
 
@@ -47,10 +55,12 @@ def put_upright_hits(
     count = len(marks)
     xs, zs, levels = work[0, :count], work[1, :count], work[4, :count]
     across, along = work[2, :count], work[3, :count]
+    origins, directions, most, distances, points, normals, whole = rows
     for k in range(count):
         origin = row_of(origins, first + k)
         xs[k], zs[k] = origins[origin, 0], origins[origin, 2]
-    put_spans(grid.heights, grid.cells, grid, xs, zs, across, along, levels, marks, triangles)
+    spans = Spans(across, along, levels, marks, triangles)
+    put_spans(grid.heights, grid.cells, grid, xs, zs, spans)
     for k in range(count):
         index = first + k
         level, y = float(levels[k]), float(origins[row_of(origins, index), 1])

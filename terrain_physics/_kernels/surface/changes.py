@@ -14,16 +14,30 @@ LEFT_AFTER, LEFT_UNTIL = 0, 1
 
 
 @kernel
-def merge_changes(rows: Floats, most: int) -> Floats:
-    """Return at most so many changes (n, CHANGE_SIZE) for all, by making one of two, and again.
+def put_merged(rows: Floats, latest: int, most: int, room: Floats) -> int:
+    """Write changes (n, CHANGE_SIZE) to ``room``, which has as many rows; return how many they are.
 
-    Its box is around both, and its version that of the later one. Those of one version are joined
-    first: who has looked between two versions stays apart from the earlier one.
+    Rows with a span are left out: those before them may be merged. The ``latest`` changes stay. Of
+    those before them at most so many are left for all, by making one of two, and again. Its box is
+    around both, and its version that of the later one. Those of one version are joined first: who
+    has looked between two versions stays apart from the earlier one.
     """
-    merged, count = rows.copy(), len(rows)
-    while count > most:
-        count = _halve(merged, count)
-    return merged[:count].copy()
+    count = 0
+    for row in range(len(rows)):
+        if rows[row, CHANGE_SPAN] == 0.0:
+            for k in range(CHANGE_SIZE):
+                room[count, k] = rows[row, k]
+            count += 1
+    older = max(count - latest, 0)
+    left = older
+    while left > most:
+        left = _halve(room, left)
+    if left == older:
+        return count
+    for row in range(older, count):
+        for k in range(CHANGE_SIZE):
+            room[left + row - older, k] = room[row, k]
+    return left + count - older
 
 
 @kernel

@@ -18,10 +18,13 @@ MAP_ROW_SIZE = 12
 MESH_ROW_SIZE = 8
 
 # Columns of a moving part: from the column MOVES on, the frames before its latest moves, MOVE_SIZE
-# columns each; then the boxes around it there, BOX_SIZE columns each; see `ground.movers`.
+# columns each; then the boxes around it there, BOX_SIZE columns each; then the boxes around
+# MOVES_TOGETHER of those each; see `ground.movers`.
 MOVES, MOVE_SIZE, MOST_MOVES, BOX_SIZE = 43, 13, 32, 6
 BOXES = MOVES + MOVE_SIZE * MOST_MOVES
-MOVER_SIZE = BOXES + BOX_SIZE * MOST_MOVES
+MOVES_TOGETHER = 8
+BOXES_TOGETHER = BOXES + BOX_SIZE * MOST_MOVES
+MOVER_SIZE = BOXES_TOGETHER + BOX_SIZE * (MOST_MOVES // MOVES_TOGETHER)
 
 # Rows of the reaches of moving parts, a column for each part: its number, and the box that it may
 # have come into; see `ground.movers`.

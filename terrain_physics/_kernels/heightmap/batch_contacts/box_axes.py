@@ -30,6 +30,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
     sum_of,
 )
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
+    PushOuts,
     box_at,
     corners_at,
     vector_at,
@@ -254,12 +255,11 @@ def _put_push_outs(
     axes: Int32s,
     ends: Int32s,
     rivals: Float32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
+    found: PushOuts,
 ) -> None:
     """Write penetrations and directions of n chosen touches; the verdict is IN_DOUBT if unsure."""
     prefer_wide_vectors()
+    moves, directions, verdicts = found
     for k in range(chosen.shape[0]):
         at = int(np.uint32(chosen[k]))
         _, half, m = box_at(boxes, at)
@@ -279,15 +279,9 @@ def _put_push_outs(
 
 @kernel(noinline=True)
 def put_clear_push_outs(
-    boxes: Floats,
-    seen: Floats,
-    singles: Float32s,
-    chosen: Int32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
+    boxes: Floats, seen: Floats, singles: Float32s, chosen: Int32s, found: PushOuts
 ) -> None:
-    """Write penetrations, directions and verdicts of at most LANES chosen touches."""
+    """Write what is found of at most LANES chosen touches."""
     n = chosen.shape[0]
     table, shares = np.empty(TABLE_SIZE, np.float32), np.empty(AXES * LANES, np.float32)
     best, rivals = np.empty(n, np.float32), np.empty(n, np.float32)
@@ -296,4 +290,4 @@ def put_clear_push_outs(
     _put_shares(table, n, shares)
     _choose_axes(shares, best, rivals, axes)
     _choose_ends(table, axes, rivals, ends)
-    _put_push_outs(boxes, seen, chosen, axes, ends, rivals, moves, directions, verdicts)
+    _put_push_outs(boxes, seen, chosen, axes, ends, rivals, found)

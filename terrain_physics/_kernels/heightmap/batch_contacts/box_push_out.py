@@ -14,7 +14,11 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import box_face_distances, edge_axis, tie_slack
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
-from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import box_at, corners_at
+from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
+    PushOuts,
+    box_at,
+    corners_at,
+)
 from terrain_physics._kernels.math.rigid import turned
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
 from terrain_physics._kernels.surface.contact import put_vector
@@ -184,12 +188,11 @@ def _put_push_outs(
     table: Floats,
     which: Int32s,
     doubts: Int32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
+    found: PushOuts,
 ) -> None:
-    """Write the penetrations and unit directions (n, 3) of n cases, and their verdicts."""
+    """Write what is found of n cases."""
     prefer_wide_vectors()
+    moves, directions, verdicts = found
     step = NUMBERS * LANES
     for k in range(chosen.shape[0]):
         place = np.uint32(np.uint32(which[k]) * np.uint32(step) + np.uint32(k))
@@ -219,15 +222,8 @@ def _put_push_outs(
 
 
 @kernel(noinline=True)
-def put_allowed_push_outs(
-    boxes: Floats,
-    seen: Floats,
-    chosen: Int32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
-) -> None:
-    """Write penetrations and directions of at most LANES chosen touches, and their verdicts.
+def put_allowed_push_outs(boxes: Floats, seen: Floats, chosen: Int32s, found: PushOuts) -> None:
+    """Write what is found of at most LANES chosen touches.
 
     The verdict is IN_DOUBT where a contact must be computed alone.
     """
@@ -238,4 +234,4 @@ def put_allowed_push_outs(
     _put_axes(boxes, seen, chosen, table, slacks, doubts)
     _put_shares(table, n, shares)
     _choose_axes(shares, slacks, best, doubts, which)
-    _put_push_outs(boxes, chosen, table, which, doubts, moves, directions, verdicts)
+    _put_push_outs(boxes, chosen, table, which, doubts, found)

@@ -27,6 +27,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.box_push_out import put_a
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     ROOM,
     STEP,
+    PushOuts,
     box_at,
     corners_at,
     vector_at,
@@ -47,13 +48,12 @@ def _put_rows(
     corners: Floats,
     seen: Floats,
     faces: Int32s,
-    moves: Floats,
-    directions: Floats,
+    found: PushOuts,
     points: Floats,
-    verdicts: Int32s,
 ) -> None:
     """Write n touches of boxes by their nearest faces; an UNKNOWN face is an UNKNOWN verdict."""
     prefer_wide_vectors()
+    moves, directions, verdicts = found
     for k in range(verdicts.shape[0]):
         center, half, m = box_at(boxes, k)
         face = int(faces[k])
@@ -75,16 +75,10 @@ def _put_rows(
 
 
 @kernel(noinline=True, noalias=True)
-def _put_nearest(
-    boxes: Floats,
-    seen: Floats,
-    chosen: Int32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
-) -> None:
-    """Write penetrations, directions and verdicts of n chosen touches by all faces in float64."""
+def _put_nearest(boxes: Floats, seen: Floats, chosen: Int32s, found: PushOuts) -> None:
+    """Write what is found of n chosen touches by all faces in float64."""
     prefer_wide_vectors()
+    moves, directions, verdicts = found
     for k in range(chosen.shape[0]):
         at = int(np.uint32(chosen[k]))
         _, half, m = box_at(boxes, at)
@@ -103,22 +97,16 @@ _MEASURE_ALL, _FIND_AXES, _MEASURE_AXES = range(3)
 
 
 @kernel(noinline=True)
-def put_box_rows(
-    boxes: Floats,
-    corners: Floats,
-    moves: Floats,
-    directions: Floats,
-    points: Floats,
-    verdicts: Int32s,
-) -> None:
+def put_box_rows(boxes: Floats, corners: Floats, found: PushOuts, points: Floats) -> None:
     """Write n touches of boxes; those to be computed one by one keep the verdict IN_DOUBT."""
+    verdicts = found.verdicts
     seen, singles = np.empty(SEEN_PARTS * ROOM), np.empty(SINGLE_PARTS * ROOM, dtype=np.float32)
     faces = np.empty(STEP, dtype=np.int32)[: verdicts.shape[0]]
     put_seen(boxes, corners, verdicts.shape[0], seen, singles)
     find_faces(singles, faces)
-    _put_rows(boxes, corners, seen, faces, moves, directions, points, verdicts)
-    chosen, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
-    own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
+    _put_rows(boxes, corners, seen, faces, found, points)
+    chosen, own_verdicts = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
+    own = PushOuts(np.empty(3 * LANES), np.empty(3 * LANES), own_verdicts)
     is_tied = False
     for work in range(_MEASURE_AXES + 1):
         at, wanted = 0, UNKNOWN if work == _MEASURE_ALL else IN_DOUBT
@@ -130,12 +118,12 @@ def put_box_rows(
                 break
             some = chosen[:n]
             if work == _MEASURE_ALL:
-                _put_nearest(boxes, seen, some, own_moves, own_directions, found)
+                _put_nearest(boxes, seen, some, own)
             elif work == _FIND_AXES:
-                put_clear_push_outs(boxes, seen, singles, some, own_moves, own_directions, found)
+                put_clear_push_outs(boxes, seen, singles, some, own)
             else:
-                put_allowed_push_outs(boxes, seen, some, own_moves, own_directions, found)
-            _put_back(some, own_moves, own_directions, found, moves, directions, verdicts)
+                put_allowed_push_outs(boxes, seen, some, own)
+            _put_back(some, own, found)
 
 
 @kernel
@@ -150,19 +138,11 @@ def _next_with(verdicts: Int32s, wanted: int, at: int, chosen: Int32s) -> tuple[
 
 
 @kernel
-def _put_back(
-    chosen: Int32s,
-    own_moves: Floats,
-    own_directions: Floats,
-    found: Int32s,
-    moves: Floats,
-    directions: Floats,
-    verdicts: Int32s,
-) -> None:
-    """Write the results of chosen touches to their places."""
+def _put_back(chosen: Int32s, own: PushOuts, found: PushOuts) -> None:
+    """Write what is found of chosen touches to their places."""
     for k in range(chosen.shape[0]):
         place = int(chosen[k])
-        verdicts[place] = found[k]
+        found.verdicts[place] = own.verdicts[k]
         for i in range(3):
-            moves[3 * place + i] = own_moves[3 * k + i]
-            directions[3 * place + i] = own_directions[3 * k + i]
+            found.moves[3 * place + i] = own.moves[3 * k + i]
+            found.directions[3 * place + i] = own.directions[3 * k + i]

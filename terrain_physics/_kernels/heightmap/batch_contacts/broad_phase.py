@@ -5,6 +5,8 @@ shape after the other; those of one large shape row by row, skipping the blocks 
 above or below it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
@@ -62,6 +64,26 @@ FARTHEST_SMALL_CELL = 2.0**27
 NOTHING, SMALL, LARGE, REFUSED = range(4)
 
 
+# What `outline` returns: least height, greatest, slack, greatest extent.
+Outline = tuple[float, float, float, float]
+
+
+class Chunk(NamedTuple):
+    """The cells of CHUNK shapes, and the shapes in float32."""
+
+    ranges: Int64s  # (RANGE, CHUNK)
+    corners: Int32s  # (2, CHUNK): the first row and column again, if they fit
+    parts: Float32s  # (.., CHUNK): what the filter of their kind reads
+
+
+class Touches(NamedTuple):
+    """A list of touches of shapes and halves of cells."""
+
+    shape: Int64s  # numbers of the shapes
+    row: Int64s  # of the cells
+    code: Int64s  # of the halves, see `put_codes`
+
+
 @kernel(inline=True)
 def _greater(a: float, b: float) -> float:
     return a if a > b else b
@@ -90,8 +112,8 @@ def near_cells(
 
 
 @kernel
-def outline(grid: Grid, blocks: Float32s) -> tuple[float, float, float, float]:
-    """Return bounds for all queries of a map: (least height, greatest, slack, greatest extent).
+def outline(grid: Grid, blocks: Float32s) -> Outline:
+    """Return bounds for all queries of a map.
 
     All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
     to the greatest extent; -1 if this map does not fit float32.
@@ -123,19 +145,9 @@ def height_limits(lower: Vec3, upper: Vec3, slack: float) -> tuple[float, float]
 
 
 @kernel(inline=True)
-def put_range(
-    grid: Grid,
-    edges: tuple[float, float, float, float],
-    lower: Vec3,
-    upper: Vec3,
-    k: int,
-    ranges: Int64s,
-    corners: Int32s,
-) -> None:
-    """Write the range of shape k, which is within lower..upper; ``edges`` are the `outline`.
-
-    ``corners`` (2, CHUNK) receives the first row and column again as int32, if they fit.
-    """
+def put_range(grid: Grid, edges: Outline, lower: Vec3, upper: Vec3, k: int, chunk: Chunk) -> None:
+    """Write the range of shape k, which is within lower..upper, and where it begins."""
+    ranges, corners, _ = chunk
     row_0, row_1 = near_cells(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = near_cells(
         lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
@@ -179,8 +191,7 @@ def _lines(grid: Grid, row_0: int, row_1: int, column_0: int, column_1: int) -> 
 def put_pairs(
     heights: Float32s,
     grid: Grid,
-    ranges: Int64s,
-    parts: Float32s,
+    chunk: Chunk,
     first: int,
     count: int,
     places: Int32s,
@@ -192,9 +203,10 @@ def put_pairs(
     This stops at a shape that is not small, and when the arrays are full. ``places`` (3, PAIRS)
     receives the shape's number in the chunk, row and column; ``samples`` (4, PAIRS) those at a, b,
     c and d.
-    ``parts`` (.., CHUNK) describes the shapes in float32, x and z of the center first;
-    ``numbers`` (.., PAIRS) receives it, relative to each cell.
+    The first parts of the shapes are x and z of the center; ``numbers`` (.., PAIRS) receives the
+    parts, relative to each cell.
     """
+    ranges, _, parts = chunk
     size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
     zero, none = np.int32(0), np.float32(0.0)
     step, two, three = np.uint64(PAIRS), np.uint64(2), np.uint64(3)
@@ -346,6 +358,13 @@ def half_triangle(
     )
 
 
+@kernel(inline=True)
+def part_of(touches: Touches, first: int, last: int) -> Touches:
+    """Return the touches first .. last of a list."""
+    shape, row, code = touches
+    return Touches(shape[first:last], row[first:last], code[first:last])
+
+
 @kernel
 def with_room(values: Int64s, count: int, room: int) -> Int64s:
     """Return an array with the first values and room for as many more, at least doubled."""
@@ -376,20 +395,12 @@ def pack(verdicts: Int32s, hits: Int32s) -> np.int64:
 
 
 @kernel(noalias=True)
-def put_touches(
-    hits: Int32s,
-    first: int,
-    places: Int32s,
-    codes: Int32s,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
-) -> None:
-    """Write n touches to the lists: which shape, row, code."""
+def put_touches(hits: Int32s, first: int, places: Int32s, codes: Int32s, touches: Touches) -> None:
+    """Write n touches to a list."""
     prefer_wide_vectors()
     for k in range(hits.shape[0]):
         hit = np.uint32(hits[k])
         at = np.uint32(hit >> np.uint32(1))
-        list_index[k] = first + np.int64(places[at])
-        list_row[k] = np.int64(places[np.uint32(at + np.uint32(PAIRS))])
-        list_code[k] = np.int64(codes[at]) + np.int64(hit & np.uint32(1))
+        touches.shape[k] = first + np.int64(places[at])
+        touches.row[k] = np.int64(places[np.uint32(at + np.uint32(PAIRS))])
+        touches.code[k] = np.int64(codes[at]) + np.int64(hit & np.uint32(1))

@@ -11,10 +11,15 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, sphere_at_origin
 from terrain_physics._kernels.heightmap.batch_contacts.box_rows import put_box_rows
-from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import half_triangle
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
+    Touches,
+    half_triangle,
+    part_of,
+)
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     ROOM,
     STEP,
+    PushOuts,
     corners_at,
     half_at,
     lines_in_tiles,
@@ -33,105 +38,76 @@ from terrain_physics._kernels.surface.shapes import (
     center_at,
     row_vector,
 )
-from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 
 @kernel(noalias=True)
-def put_ids(
-    grid: Grid,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
-    queries: Int64s,
-    triangles: Int64s,
-) -> None:
+def put_ids(grid: Grid, touches: Touches, queries: Int64s, triangles: Int64s) -> None:
     """Write shapes' numbers and triangles' ids of n touches."""
     prefer_wide_vectors()
     for k in range(queries.shape[0]):
-        row, code = list_row[k], list_code[k]
+        row, code = touches.row[k], touches.code[k]
         column = code >> 2
         is_inside = (row >= 0) & (row < grid.rows) & (column >= 0) & (column < grid.columns)
-        queries[k] = list_index[k]
+        queries[k] = touches.shape[k]
         triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
 
 
 @kernel
-def put_numbers(bodies: Floats, width: int, list_index: Int64s, numbers: Floats) -> None:
+def put_numbers(bodies: Floats, width: int, shapes: Int64s, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
     # Each shape is written eight times, needed or not: most have several touches in a row.
     k = 0
-    while k < list_index.shape[0]:
-        index = list_index[k]
+    while k < shapes.shape[0]:
+        index = shapes[k]
         for part in range(width):
             put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * index + part], 0.0)
         k += 1
-        end = min(k + 7, list_index.shape[0])
-        while k < end and list_index[k] == index:
+        end = min(k + 7, shapes.shape[0])
+        while k < end and shapes[k] == index:
             k += 1
 
 
 @kernel(noinline=True, noalias=True)
 def put_corners(
-    heights: Float32s,
-    grid: Grid,
-    numbers: Floats,
-    list_row: Int64s,
-    list_code: Int64s,
-    corners: Floats,
+    heights: Float32s, grid: Grid, numbers: Floats, touches: Touches, corners: Floats
 ) -> None:
     """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
     prefer_wide_vectors()
-    for k in range(list_row.shape[0]):
-        lines = lines_of(grid, list_row[k], list_code[k] >> np.int64(2))
-        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
+    for k in range(touches.row.shape[0]):
+        row, code = touches.row[k], touches.code[k]
+        a, b, c = half_at(heights, grid, lines_of(grid, row, code >> np.int64(2)), row, code)
         center = vector_at(numbers, k)
         put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
 @kernel(noinline=True, noalias=True)
 def put_corners_in_tiles(
-    heights: Float32s,
-    grid: Grid,
-    numbers: Floats,
-    list_row: Int64s,
-    list_code: Int64s,
-    corners: Floats,
+    heights: Float32s, grid: Grid, numbers: Floats, touches: Touches, corners: Floats
 ) -> None:
     """Write corners as `put_corners` does, for a map in tiles."""
     prefer_wide_vectors()
-    for k in range(list_row.shape[0]):
-        lines = lines_in_tiles(grid, list_row[k], list_code[k] >> np.int64(2))
-        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
+    for k in range(touches.row.shape[0]):
+        row, code = touches.row[k], touches.code[k]
+        a, b, c = half_at(heights, grid, lines_in_tiles(grid, row, code >> np.int64(2)), row, code)
         center = vector_at(numbers, k)
         put_columns(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
 @kernel(inline=True)
-def _put_corners(
-    grid: Grid,
-    numbers: Floats,
-    list_row: Int64s,
-    list_code: Int64s,
-    corners: Floats,
-) -> None:
+def _put_corners(grid: Grid, numbers: Floats, touches: Touches, corners: Floats) -> None:
     """Write corners as `put_corners` does, for any map."""
     if grid.tiles != 0:
-        put_corners_in_tiles(grid.heights, grid, numbers, list_row, list_code, corners)
+        put_corners_in_tiles(grid.heights, grid, numbers, touches, corners)
     else:
-        put_corners(grid.heights, grid, numbers, list_row, list_code, corners)
+        put_corners(grid.heights, grid, numbers, touches, corners)
 
 
 @kernel(noinline=True, noalias=True)
-def put_sphere_rows(
-    spheres: Floats,
-    corners: Floats,
-    moves: Floats,
-    directions: Floats,
-    points: Floats,
-    verdicts: Int32s,
-) -> int:
+def put_sphere_rows(spheres: Floats, corners: Floats, found: PushOuts, points: Floats) -> int:
     """Write n touches of spheres; return the greatest verdict."""
     prefer_wide_vectors()
+    moves, directions, verdicts = found
     worst = np.int32(0)
     for k in range(verdicts.shape[0]):
         a, b, c = corners_at(corners, k)
@@ -146,28 +122,19 @@ def put_sphere_rows(
 
 @kernel
 def _put_one_by_one(
-    grid: Grid,
-    kind: int,
-    shapes: Floats,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
-    moves: Floats,
-    directions: Floats,
-    points: Floats,
-    verdicts: Int32s,
-    faces: Floats,
+    grid: Grid, kind: int, shapes: Floats, touches: Touches, found: PushOuts, points: Floats
 ) -> None:
     """Write those of n touches that have the verdict IN_DOUBT."""
-    for k in range(list_index.shape[0]):
-        if verdicts[k] != IN_DOUBT:
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    for k in range(touches.shape.shape[0]):
+        if found.verdicts[k] != IN_DOUBT:
             continue
-        code = int(list_code[k])
-        a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
-        index = int(list_index[k])
+        code = int(touches.code[k])
+        a, b, c = half_triangle(grid, int(touches.row[k]), code >> 2, (code >> 1) & 1, code & 1)
+        index = int(touches.shape[k])
         _, move, direction, point = contact(kind, shapes, index, a, b, c, False, faces)
-        put_vector(moves, k, move)
-        put_vector(directions, k, direction)
+        put_vector(found.moves, k, move)
+        put_vector(found.directions, k, direction)
         put_vector(points, k, point)
 
 
@@ -176,9 +143,7 @@ def put_contacts(
     grid: Grid,
     kind: int,
     shapes: Floats,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
+    touches: Touches,
     ints: Int64s,
     floats: Floats,
     start: int,
@@ -191,33 +156,26 @@ def put_contacts(
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
     numbers, corners = np.empty(BOX_WIDTH * ROOM), np.empty(9 * ROOM)
-    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for begin in range(0, count, STEP):
         n = min(STEP, count - begin)
-        index, row = list_index[begin : begin + n], list_row[begin : begin + n]
-        code = list_code[begin : begin + n]
-        first = start + begin
-        put_ids(
-            grid, index, row, code,
-            ints[first : first + n], ints[size + first : size + first + n],
-        )  # fmt: skip
+        some, first = part_of(touches, begin, begin + n), start + begin
+        put_ids(grid, some, ints[first : first + n], ints[size + first : size + first + n])
         moves = floats[3 * first : 3 * (first + n)]
         directions = floats[room + 3 * first : room + 3 * (first + n)]
         points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
+        found = PushOuts(moves, directions, verdicts[:n])
         worst = IN_DOUBT
         verdicts[:n] = IN_DOUBT
         if kind == SPHERE:
-            put_numbers(shapes, SPHERE_WIDTH, index, numbers)
-            _put_corners(grid, numbers, row, code, corners)
-            worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
+            put_numbers(shapes, SPHERE_WIDTH, some.shape, numbers)
+            _put_corners(grid, numbers, some, corners)
+            worst = put_sphere_rows(numbers, corners, found, points)
         if kind == BOX:
-            put_numbers(shapes, BOX_WIDTH, index, numbers)
-            _put_corners(grid, numbers, row, code, corners)
-            put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
+            put_numbers(shapes, BOX_WIDTH, some.shape, numbers)
+            _put_corners(grid, numbers, some, corners)
+            put_box_rows(numbers, corners, found, points)
         if worst == IN_DOUBT:
-            _put_one_by_one(
-                grid, kind, shapes, index, row, code, moves, directions, points, verdicts, faces
-            )
+            _put_one_by_one(grid, kind, shapes, some, found, points)
 
 
 @kernel(inline=True)
@@ -267,9 +225,7 @@ def put_deepest(
     grid: Grid,
     kind: int,
     shapes: Floats,
-    list_index: Int64s,
-    list_row: Int64s,
-    list_code: Int64s,
+    touches: Touches,
     places: Int64s,
     ints: Int64s,
     floats: Floats,
@@ -282,13 +238,10 @@ def put_deepest(
     depths, rises = np.empty(STEP), np.empty(STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     last, current, deepest, rise_of_deepest = -1, -1, 0.0, 0.0
-    for begin in range(0, list_index.shape[0], STEP):
-        n = min(STEP, list_index.shape[0] - begin)
-        put_contacts(
-            grid, kind, shapes, list_index[begin : begin + n],
-            list_row[begin : begin + n], list_code[begin : begin + n],
-            step_ints, step_floats, 0, n,
-        )  # fmt: skip
+    for begin in range(0, touches.shape.shape[0], STEP):
+        n = min(STEP, touches.shape.shape[0] - begin)
+        some = part_of(touches, begin, begin + n)
+        put_contacts(grid, kind, shapes, some, step_ints, step_floats, 0, n)
         for k in range(n):
             depths[k] = length(row_vector(step_floats, 3 * k))
             rises[k] = step_floats[3 * STEP + 3 * k + 1]
@@ -321,9 +274,7 @@ def nearest_cell(rows: int, columns: int, row: int, column: int) -> int:
 
 
 @kernel
-def put_nearest_cells(
-    rows: int, columns: int, list_row: Int64s, list_code: Int64s, out: Int64s
-) -> None:
+def put_nearest_cells(rows: int, columns: int, row: Int64s, code: Int64s, out: Int64s) -> None:
     """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
     for k in range(out.shape[0]):
-        out[k] = nearest_cell(rows, columns, int(list_row[k]), int(list_code[k]) >> 2)
+        out[k] = nearest_cell(rows, columns, int(row[k]), int(code[k]) >> 2)

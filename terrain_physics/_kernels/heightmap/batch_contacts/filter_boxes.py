@@ -8,12 +8,14 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     CHUNK,
     PAIRS,
     SMALL,
+    Chunk,
+    Outline,
     put_range,
 )
 from terrain_physics._kernels.heightmap.batch_contacts.filter_spheres import APART, TOUCHED, UNKNOWN
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.surface.shapes import BOX, BOX_WIDTH, bounds_at
-from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
 # are off by at most 8 of all lengths at hand, an edge's product with an axis by 8 of the edge, the
@@ -28,18 +30,12 @@ Vec3f = tuple[np.float32, np.float32, np.float32]
 
 
 @kernel(noinline=True, noalias=True)
-def put_boxes(
-    grid: Grid,
-    edges: tuple[float, float, float, float],
-    bodies: Floats,
-    ranges: Int64s,
-    corners: Int32s,
-    boxes: Float32s,
-) -> None:
+def put_boxes(grid: Grid, edges: Outline, bodies: Floats, chunk: Chunk) -> None:
     """Write the ranges of n boxes, and their columns in float32."""
+    ranges, corners, boxes = chunk
     for k in range(bodies.shape[0] // BOX_WIDTH):
         lower, upper = bounds_at(BOX, bodies, k)
-        put_range(grid, edges, lower, upper, k, ranges, corners)
+        put_range(grid, edges, lower, upper, k, chunk)
         if ranges[4 * CHUNK + k] != SMALL:
             continue
         x, y, z = bodies[BOX_WIDTH * k], bodies[BOX_WIDTH * k + 1], bodies[BOX_WIDTH * k + 2]

@@ -8,11 +8,13 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     CHUNK,
     PAIRS,
     SMALL,
+    Chunk,
+    Outline,
     put_range,
 )
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.surface.shapes import SPHERE_WIDTH
-from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
 # squares. In units of 2^-24: places and heights relative to the sphere are off by at most 4 of all
@@ -29,27 +31,21 @@ SPHERE_PARTS = 5
 
 
 @kernel(noinline=True, noalias=True)
-def put_spheres(
-    grid: Grid,
-    edges: tuple[float, float, float, float],
-    bodies: Floats,
-    ranges: Int64s,
-    corners: Int32s,
-    parts: Float32s,
-) -> None:
+def put_spheres(grid: Grid, edges: Outline, bodies: Floats, chunk: Chunk) -> None:
     """Write the ranges of n spheres, and their columns in float32.
 
-    ``parts`` (SPHERE_PARTS, CHUNK): x and z of the center, relative to the first cell; its height
+    The parts (SPHERE_PARTS, CHUNK): x and z of the center, relative to the first cell; its height
     in units of the samples, in two parts; the radius.
     """
     prefer_wide_vectors()
+    ranges, _, parts = chunk
     for k in range(bodies.shape[0] // SPHERE_WIDTH):
         i = np.uint64(SPHERE_WIDTH * k)
         x, y = bodies[i], bodies[i + np.uint64(1)]
         z, radius = bodies[i + np.uint64(2)], bodies[i + np.uint64(3)]
         lower = (x - radius, y - radius, z - radius)
         upper = (x + radius, y + radius, z + radius)
-        put_range(grid, edges, lower, upper, k, ranges, corners)
+        put_range(grid, edges, lower, upper, k, chunk)
         # Far from the map these would be too large for float32; nothing reads them there.
         is_small = ranges[4 * CHUNK + k] == SMALL
         first_x = grid.x0 + ranges[2 * CHUNK + k] * grid.cell_x

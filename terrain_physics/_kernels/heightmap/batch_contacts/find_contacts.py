@@ -12,8 +12,6 @@ A search stops and is resumed where it stopped, so that no list outgrows memory:
 touch all triangles of a map.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
@@ -24,10 +22,14 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     PAIRS,
     RANGE,
     REFUSED,
+    Chunk,
+    Outline,
+    Touches,
     half_triangle,
     height_limits,
     outline,
     pack,
+    part_of,
     put_cells,
     put_codes,
     put_pairs,
@@ -78,19 +80,11 @@ Place = tuple[int, int, int]
 NO_ROW = -(2**62)  # at the shape's first cell
 
 
-class _Lists(NamedTuple):
-    """Touches: which shape, row, code."""
-
-    shape: Int64s
-    row: Int64s
-    code: Int64s
-
-
 @kernel
-def _with_room(lists: _Lists, count: int, room: int) -> _Lists:
-    """Return lists with the first touches and room for as many more."""
+def _with_room(lists: Touches, count: int, room: int) -> Touches:
+    """Return a list with the first touches and room for as many more."""
     shape, row = with_room(lists.shape, count, room), with_room(lists.row, count, room)
-    return _Lists(shape, row, with_room(lists.code, count, room))
+    return Touches(shape, row, with_room(lists.code, count, room))
 
 
 @kernel(inline=True)
@@ -105,27 +99,19 @@ def _part_count(kind: int) -> int:
 
 @kernel
 def _put_ranges(
-    grid: Grid,
-    edges: tuple[float, float, float, float],
-    kind: int,
-    shapes: Floats,
-    begin: int,
-    count: int,
-    ranges: Int64s,
-    corners: Int32s,
-    parts: Float32s,
+    grid: Grid, edges: Outline, kind: int, shapes: Floats, begin: int, count: int, chunk: Chunk
 ) -> None:
     """Write the ranges of cells of a chunk of shapes, and what its filter reads of them."""
     if kind == SPHERE:
         here = shapes[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
-        put_spheres(grid, edges, here, ranges, corners, parts)
+        put_spheres(grid, edges, here, chunk)
     elif kind == BOX:
         here = shapes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)]
-        put_boxes(grid, edges, here, ranges, corners, parts)
+        put_boxes(grid, edges, here, chunk)
     else:
         for k in range(count):
             lower, upper = bounds_at(kind, shapes, begin + k)
-            put_range(grid, edges, lower, upper, k, ranges, corners)
+            put_range(grid, edges, lower, upper, k, chunk)
 
 
 @kernel
@@ -185,12 +171,12 @@ def add_large(
     ranges: Int64s,
     k: int,
     faces: Floats,
-    lists: _Lists,
+    lists: Touches,
     total: int,
     from_row: int,
     from_column: int,
-) -> tuple[int, _Lists, int, int]:
-    """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
+) -> tuple[int, Touches, int, int]:
+    """Append the touches of one shape, the row k of the ranges; return (count, the list, place).
 
     The place is the row and the column to begin at, and then to resume at: `NO_ROW` if all is done.
     """
@@ -237,25 +223,23 @@ def find_contacts(
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = _part_count(kind)
-    parts = np.zeros(part_count * CHUNK, dtype=np.float32)
+    chunk = Chunk(ranges, corners, np.zeros(part_count * CHUNK, dtype=np.float32))
     numbers = np.empty(part_count * PAIRS, dtype=np.float32)
     places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)
     codes, verdicts = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
     hits = np.empty(2 * PAIRS + 1, dtype=np.int32)
     size = 6 * (last - first) + 2 * PAIRS
-    lists = _Lists(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
+    lists = Touches(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
     total = 0
     begin = first
     while begin < last:
         count = min(CHUNK, last - begin)
-        _put_ranges(grid, edges, kind, shapes, begin, count, ranges, corners, parts)
+        _put_ranges(grid, edges, kind, shapes, begin, count, chunk)
         k = 0
         while k < count:
             if total >= AT_ONCE:
                 return total, lists.shape, lists.row, lists.code, (begin + k, NO_ROW, 0)
-            found, k = put_pairs(
-                grid.heights, grid, ranges, parts, k, count, places, samples, numbers
-            )
+            found, k = put_pairs(grid.heights, grid, chunk, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
             if kind == SPHERE:
@@ -267,10 +251,8 @@ def find_contacts(
             _settle(grid, kind, shapes, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
             lists = _with_room(lists, total, touched)
-            put_touches(
-                hits[:touched], begin, places, codes,
-                lists.shape[total:], lists.row[total:], lists.code[total:],
-            )  # fmt: skip
+            new = part_of(lists, total, total + touched)
+            put_touches(hits[:touched], begin, places, codes, new)
             total += touched
             if k == count or ranges[4 * CHUNK + k] < LARGE:
                 continue

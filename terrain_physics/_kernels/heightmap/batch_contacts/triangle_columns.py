@@ -3,7 +3,7 @@
 Places are unsigned, and no load depends on a choice: that is what a compiler needs to gather.
 """
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up, tile_in
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
-from terrain_physics._kernels.types import Float32s, Floats
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 _Number = TypeVar("_Number", np.float32, np.float64)
 _Vectors = tuple[
@@ -29,6 +29,14 @@ STEP = 240
 # Length of a column: eight numbers may be written at the last place. It is no power of two, since
 # columns would compete for the same cache lines.
 ROOM = STEP + 8
+
+
+class PushOuts(NamedTuple):
+    """What is found of n touches."""
+
+    moves: Floats  # (3 * n,): penetrations
+    directions: Floats  # (3 * n,): their unit directions
+    verdicts: Int32s  # (n,)
 
 
 @kernel(inline=True)

@@ -20,6 +20,8 @@ from terrain_physics._kernels.walkability.layout import (
     row_of,
 )
 from terrain_physics._kernels.walkability.open_cells import corners, is_open
+from terrain_physics._kernels.walkability.ways.buckets import Buckets
+from terrain_physics._kernels.walkability.ways.field import WaysToGoals
 from terrain_physics._kernels.walkability.ways.lengths import Lengths, factor_at
 
 _ALL_WALKS = 0x5555  # kinds of all eight directions
@@ -148,25 +150,6 @@ def _is_in_sight(
 
 
 @kernel(inline=True, no_refcount=True)
-def _is_straight(
-    places: PlaceArrays,
-    lengths: Lengths,
-    place: int,
-    far: int,
-    rows: int,
-    columns: int,
-    length: float,
-) -> bool:
-    """Tell whether a way of so many meters is as good as straight, on the grid."""
-    many, few = max(abs(rows), abs(columns)), min(abs(rows), abs(columns))
-    on_level = (many - few) * lengths.straight + few * lengths.diagonal
-    rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
-    if len(lengths.materials) > 0:
-        length /= factor_at(lengths, place)
-    return bool(length * length <= _STRAIGHT_RATIO * (on_level * on_level + rise * rise))
-
-
-@kernel(inline=True, no_refcount=True)
 def _can_skip(
     places: PlaceArrays,
     lengths: Lengths,
@@ -175,27 +158,29 @@ def _can_skip(
     place: int,
     far: int,
 ) -> bool:
-    """Tell whether a character may go straight from a place to one on its way."""
+    """Tell whether a character may go straight from a place to one on its way.
+
+    The way has to be as good as straight on the grid, and its end in sight.
+    """
     row, far_row = row_of(places, place), row_of(places, far)
     rows = far_row - row
     columns = column_of(places, far, far_row) - column_of(places, place, row)
+    many, few = max(abs(rows), abs(columns)), min(abs(rows), abs(columns))
+    on_level = (many - few) * lengths.straight + few * lengths.diagonal
+    rise = np.float64(places.heights[far]) - np.float64(places.heights[place])
     length = float(distances[place]) - float(distances[far])
-    return _is_straight(places, lengths, place, far, rows, columns, length) and _is_in_sight(
-        places, clearance, place, far, rows, columns
-    )
+    if len(lengths.materials) > 0:
+        length /= factor_at(lengths, place)
+    is_straight = bool(length * length <= _STRAIGHT_RATIO * (on_level * on_level + rise * rise))
+    return is_straight and _is_in_sight(places, clearance, place, far, rows, columns)
 
 
 @kernel(inline=True, no_refcount=True)
 def _target(
-    places: PlaceArrays,
-    lengths: Lengths,
-    distances: Floats,
-    nexts: Int32s,
-    clearance: Bytes,
-    targets: Int32s,
-    place: int,
+    places: PlaceArrays, lengths: Lengths, ways: WaysToGoals, clearance: Bytes, place: int
 ) -> int:
     """Return the place that a character at a place may go straight to."""
+    distances, nexts, targets, _ = ways
     following = int(nexts[place])
     if int(clearance[place]) & _STEPS_CLEAR == 0:
         return following
@@ -230,28 +215,17 @@ def _put_unit_vectors(places: PlaceArrays, targets: Int32s, directions: Floats) 
 
 @kernel(no_refcount=True)
 def put_directions(
-    places: PlaceArrays,
-    lengths: Lengths,
-    distances: Floats,
-    nexts: Int32s,
-    settled: Int32s,
-    first: int,
-    clearance: Bytes,
-    targets: Int32s,
-    directions: Floats,
+    places: PlaceArrays, lengths: Lengths, ways: WaysToGoals, settled: Buckets, clearance: Bytes
 ) -> None:
-    """Write the target (n,) of each place that has a way, and its direction (n, 2).
+    """Write the target of each place that has a way, and its direction.
 
-    ``settled`` lists these places from ``first`` on, each behind the next place on its way.
-    ``clearance`` (n,) is working memory. A direction is x and z of a unit vector. Goals are their
-    own targets and have no direction.
+    ``settled`` lists these places as `put_distances` leaves them, each behind the next place on its
+    way. ``clearance`` (n,) is working memory.
     """
     _put_clearance(places, lengths, clearance)
-    place = first
+    place = int(settled.heads[0])
     while place >= 0:
-        if nexts[place] < 0:
-            targets[place] = place
-        else:
-            targets[place] = _target(places, lengths, distances, nexts, clearance, targets, place)
-        place = int(settled[place])
-    _put_unit_vectors(places, targets, directions)
+        is_goal = ways.next_places[place] < 0
+        ways.targets[place] = place if is_goal else _target(places, lengths, ways, clearance, place)
+        place = int(settled.after[place])
+    _put_unit_vectors(places, ways.targets, ways.directions)

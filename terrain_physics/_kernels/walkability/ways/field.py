@@ -7,6 +7,7 @@ on that order, as ties are decided by number.
 """
 
 import math
+from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Int32s, Int64s
@@ -25,18 +26,22 @@ from terrain_physics._kernels.walkability.ways.lengths import Lengths, edge_leng
 _WIDTH = 0.96  # of a bucket, in spacings: shorter than any edge, however lengths were rounded
 
 
+class WaysToGoals(NamedTuple):
+    """The ways of n places to the nearest of some goals."""
+
+    distances: Floats  # (n,): in meters, times costs; inf: no way
+    next_places: Int32s  # (n,): the next place on the way; -1 at goals, and where there is no way
+    # (n,): the farthest place on the way that is surely in sight; goals: themselves
+    targets: Int32s
+    directions: Floats  # (n, 2): x and z of a unit vector; zeros where there is no next place
+
+
 @kernel(inline=True, no_refcount=True)
 def _shorten(
-    other: int,
-    place: int,
-    far: float,
-    scale: float,
-    now: int,
-    distances: Floats,
-    nexts: Int32s,
-    buckets: Buckets,
+    ways: WaysToGoals, buckets: Buckets, other: int, place: int, far: float, scale: float, now: int
 ) -> int:
     """Note a shorter way of a place, or one as short; return how many places it adds."""
+    distances, nexts = ways.distances, ways.next_places
     known = float(distances[other])
     if far == known:
         nexts[other] = min(int(nexts[other]), place)
@@ -56,15 +61,15 @@ def _shorten(
 def _settle(
     places: PlaceArrays,
     lengths: Lengths,
+    ways: WaysToGoals,
+    buckets: Buckets,
     place: int,
     scale: float,
     now: int,
-    distances: Floats,
-    nexts: Int32s,
-    buckets: Buckets,
 ) -> int:
     """Look at all edges that lead to a place; return how many places came into the queue."""
     size = places.rows * places.columns
+    distances = ways.distances
     level, near = level_of(places, place), float(distances[place])
     added = 0
     for k in range(DIRECTIONS * places.levels):
@@ -79,25 +84,21 @@ def _settle(
         if level_at_end(places, other, direction) == level:
             far = near + edge_length(places, lengths, flat, other, place)
             if far <= distances[other]:
-                added += _shorten(other, place, far, scale, now, distances, nexts, buckets)
+                added += _shorten(ways, buckets, other, place, far, scale, now)
     return added
 
 
 @kernel(no_refcount=True)
 def put_distances(
-    places: PlaceArrays,
-    lengths: Lengths,
-    goals: Int64s,
-    distances: Floats,
-    nexts: Int32s,
-    buckets: Buckets,
+    places: PlaceArrays, lengths: Lengths, goals: Int64s, ways: WaysToGoals, buckets: Buckets
 ) -> int:
-    """Write the distance (n,) of each place to its nearest goal, and the next place on the way.
+    """Write the distance of each place to its nearest goal, and the next place on the way.
 
-    ``distances`` are infinite before, ``nexts`` -1. Return how many places have a way; they are a
+    Distances are infinite before, next places -1. Return how many places have a way; they are a
     list then, nearest buckets first: the first is ``buckets.heads[0]``.
     """
     clear(buckets)
+    distances = ways.distances
     scale = 1.0 / (_WIDTH * lengths.straight)
     waiting = 0
     for k in range(len(goals)):
@@ -117,7 +118,7 @@ def put_distances(
         if turn > now:  # it was beyond the ring
             put(buckets, place, turn, now)
             continue
-        waiting += _settle(places, lengths, place, scale, now, distances, nexts, buckets) - 1
+        waiting += _settle(places, lengths, ways, buckets, place, scale, now) - 1
         if last < 0:
             first = place
         else:
