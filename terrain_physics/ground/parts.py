@@ -1,18 +1,17 @@
-"""The parts of a ground by their numbers, as they come and go; and all of them for characters."""
+"""The parts of a ground by their numbers, as they come and go."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Int64s
-from terrain_physics._locks import Entered, LongCalls, Mark, holding, is_ours
+from terrain_physics._locks import is_ours
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.interruptions import carried_out
+from terrain_physics.ground.asked_parts import AskedParts
 from terrain_physics.ground.kept_parts import KeptParts, PartsBefore, PartSource
 from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.maps import GroundMaps
@@ -21,7 +20,6 @@ from terrain_physics.ground.meshes import (
     NO_MOTION,
     NO_PLACE,
     FoundMeshes,
-    GroundMeshes,
     MeshMotion,
     Place,
 )
@@ -33,16 +31,10 @@ from terrain_physics.lattice.lattice_map import LatticeMap
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.undo import MeshEdit
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
-from terrain_physics.surface.ground_arrays import (
-    NOTHING,
-    GroundArrays,
-    MoverArrays,
-)
 from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.history import History
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.naming import NO_NAMES, Naming
-from terrain_physics.surface.queries import Askable
 from terrain_physics.surface.watching import Watchers
 
 _T = TypeVar("_T")
@@ -54,8 +46,8 @@ NO_PLACES: Mapping[int, Place] = {}
 _version_of = operator.attrgetter("storage.version")
 
 
-class GroundParts(Askable):
-    """The parts of a ground, and the arrays of all of them for characters.
+class GroundParts(AskedParts):
+    """The parts of a ground as they come and go.
 
     Attributes
     ----------
@@ -71,12 +63,6 @@ class GroundParts(Askable):
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
-    maps : GroundMaps
-    meshes : GroundMeshes
-    followed : context manager
-        The lock of the ground, taken once edits have passed between maps, and an interrupted change
-        of parts was put back. It is held by short queries of characters and united maps, by changes
-        of which parts there are, and by readers that need all parts of one moment.
     surfaces : dict of int to Surface
         The parts as the game has them, but for a land of tiles; the ground writes to it.
     watchers : Watchers
@@ -87,26 +73,17 @@ class GroundParts(Askable):
     """
 
     __slots__ = (
-        "_arrays",
-        "_before",
         "_box",
         "_gone",
         "_history",
         "_is_changing",
         "_layout",
         "_logged_of",
-        "_map_set",
         "_materials",
-        "_mesh_layers",
         "_motion",
-        "_only_lock",
-        "_reading",
         "_surfaces_of",
         "cell_sizes",
-        "followed",
         "layers",
-        "maps",
-        "meshes",
         "naming",
         "next_number",
         "solid_maps",
@@ -115,6 +92,7 @@ class GroundParts(Askable):
         "watchers",
     )
 
+    _before: PartsBefore | None
     naming: Naming
     cell_sizes: tuple[tuple[float, float], ...]
 
@@ -130,18 +108,14 @@ class GroundParts(Askable):
         scales: Mapping[int, float],
     ) -> None:
         """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
+        super().__init__()
         self.sources: dict[int, PartSource] = {}
         self.layers: dict[int, int] = {}
         self.next_number = 0
         self.watchers = Watchers()
         self.naming = NO_NAMES
         self._materials = GroundMaterials()
-        self.meshes = GroundMeshes()
-        self._map_set = MapSet(self.meshes.lock)
-        self.maps = GroundMaps(self._map_set)
-        self.followed = Entered(self.meshes.lock, self._begin_followed)
         self.surfaces: dict[int, Any] = {}
-        self._before: PartsBefore | None = None
         self.solid_maps: list[SolidMap] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._is_changing = False
@@ -150,9 +124,7 @@ class GroundParts(Askable):
         self._box = (-1, -1), (np.empty(0), np.empty(0))  # likewise
         self._surfaces_of: tuple[KeptParts | None, dict[int, Any]] = None, {}
         self._history: History | None = None
-        self._reading = LongCalls()  # updates of characters
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._arrays = NOTHING
         self._logged_of: dict[PartSource, int] = {}  # versions of maps, as noted
         places = {k: (poses.get(k), scales.get(k, 1.0)) for k in {*poses, *scales}}
         adopt = partial(self.adopt, parts, layers, next_number, changes, names, places)
@@ -522,14 +494,6 @@ class GroundParts(Askable):
     def storage(self) -> "GroundParts":
         return self
 
-    @property
-    def lock(self) -> AbstractContextManager[Any]:
-        return self.followed
-
-    @property
-    def moves(self) -> int:
-        return self.meshes.movers.count
-
     def saved_motion(self) -> dict[str, Any]:
         """Return how all meshes move and where they are, for JSON."""
         with self.followed:
@@ -600,9 +564,7 @@ class GroundParts(Askable):
             self.maps.settle(own, self.layers, self._materials)
         elif renamed:
             self.maps.name(self.layers, self._materials)
-        self._mesh_layers = self.meshes.layers  # kept: their tree changes while others move meshes
-        self._only_lock = self._lock_of_only(ALL_LAYERS)
-        self.maps.forget()
+        self._see_parts()
 
     @property
     def material_names(self) -> Names:
@@ -651,112 +613,9 @@ class GroundParts(Askable):
         with self.followed:
             return self.version - sum(part.version for part in self.sources.values())
 
-    def editing(self, edit: Callable[[list[SolidMap]], _T]) -> _T:
-        """Edit all maps, each once, as they are now; nobody else edits them meanwhile."""
-
-        def follow_and_edit() -> _T:
-            self._map_set.follow()
-            answer = edit([own.source for own in self.maps.members])
-            self._map_set.follow()
-            return answer
-
-        self.mend()
-        return holding(self._map_set.locks, follow_and_edit)
-
-    def answer(self, mask: int, ask: Callable[..., _T], *about: Any) -> _T:
-        """Return the answer to a short question, see `Askable`.
-
-        The only map of a ground is asked while its own lock is held, and not the ground's.
-        """
-        while True:
-            if self._before is not None:
-                self.mend()
-            lock = self._only_lock if mask == ALL_LAYERS else self._lock_of_only(mask)
-            if lock is None:
-                with self.followed:
-                    return ask(self.ground_arrays, *about)
-            maps = self.maps
-            shown, arrays = maps.alone
-            with lock:
-                if maps.is_shown(shown):
-                    answer = ask(arrays, *about)
-                    if maps.is_shown(shown):  # no part came or went meanwhile
-                        return answer
-            with self.followed:
-                self.maps.show_alone()
-
-    def _lock_of_only(self, mask: int) -> AbstractContextManager[Any] | None:
-        """Return the lock of the only map that a mask selects, if it selects no mesh."""
-        maps = [own for own in self.maps.members if own.layers & mask]
-        if len(maps) != 1 or self._mesh_layers & mask:
-            return None
-        lock: AbstractContextManager[Any] = maps[0].source.storage.lock
-        return lock
-
     @property
     def triangle_count(self) -> int:
         return sum(part.triangle_count for part in self.sources.values())
-
-    # For characters
-
-    def begin_asking(self, mark: Mark) -> GroundArrays:
-        """Return the arrays for a long question: maps and meshes stay as they are until it ends."""
-        with self.followed:
-            return self._read(mark)
-
-    def begin_update(self, mark: Mark) -> GroundArrays:
-        """Return the arrays for a long query of characters, as `begin_asking`; movers stay."""
-        with self.followed:
-            arrays = self._read(mark)
-            self.meshes.movers.begin_reading(mark)
-            self._reading.add(mark)
-            return arrays
-
-    def _read(self, mark: Mark) -> GroundArrays:
-        """Return the arrays as of `begin_asking`; the caller holds the lock."""
-        meshes = self.meshes.read(mark)
-        self._map_set.reader.begin(mark)
-        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
-
-    def begin_reading_still(self, mark: Mark) -> GroundArrays:
-        """Return the arrays without the parts that move in time for a long query."""
-        with self.followed:
-            arrays = self.begin_update(mark)
-            if self.meshes.movers.moving:
-                meshes, movers = self.meshes.still().view, self.meshes.movers.of_still()
-                arrays = GroundArrays(arrays.maps, meshes, movers, arrays.sides, arrays.made_of)
-            return arrays
-
-    @property
-    def ground_arrays(self) -> GroundArrays:
-        """Return the arrays for characters; the caller holds the lock, and they stay meanwhile."""
-        arrays, maps = self._arrays, self.maps
-        shown = maps.shown
-        if (
-            maps.is_shown(shown) and shown.table is arrays.maps
-            and maps.sides.view is arrays.sides and self.meshes.shows(arrays)
-        ):  # fmt: skip
-            return arrays
-        if self._map_set.reader.changed:  # a signal handler has edited a map
-            with self.followed:
-                pass
-        meshes = self.meshes.followed().view
-        return self._arrays_of(self.maps.table(), meshes, self.meshes.movers.shown)
-
-    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: MoverArrays) -> GroundArrays:
-        arrays, sides = self._arrays, self.maps.sides.view
-        own = arrays.maps, arrays.meshes, arrays.movers, arrays.sides
-        if not all(map(operator.is_, own, (maps, meshes, movers, sides))):
-            made_of = self.maps.shown.made_of
-            self._arrays = arrays = GroundArrays(
-                maps, meshes, movers, sides, made_of, self._find_skins
-            )
-        return arrays
-
-    def _find_skins(self) -> None:
-        """Find the connectivity of all meshes and sides; the caller holds the lock."""
-        self.meshes.find_skins()
-        self.maps.sides.find_skins()
 
 
 def _maps_of(parts: Iterable[PartSource]) -> list[SolidMap]:
