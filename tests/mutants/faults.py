@@ -333,7 +333,7 @@ FAULTS = (
     Fault(
         "kept_hits_left_in",
         "character.group_data",
-        "        rows.state[:, columns.HITS] = 0.0\n",
+        "        saved[0][:, columns.HITS].fill(0.0)\n",
         "",
         (f"{_KEPT}::test_no_hits_are_kept",),
     ),
