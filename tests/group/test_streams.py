@@ -58,13 +58,23 @@ def test_two_streams_pass_each_other(keep_to):
     assert seconds_to_pass("capsule", 2.0, 6, 20, 1, 1.2, 8.0, keep_to=keep_to) < math.inf
 
 
+def passes(width, seed, seconds=60.0):
+    """Tell whether two streams of 6 to 40 each pass each other in a corridor."""
+    draws = Draws(9000 + seed)
+    each, rate, area = 6 + draws.below(35), draws.one_of(RATES), draws.uniform(0.6, 1.8) * width / 2
+    return seconds_to_pass(BODIES[seed % 3], width, each, rate, seed, area, seconds) < math.inf
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("width", [1.5, 2.0, 3.0, 5.0])
 @pytest.mark.parametrize("seed", range(60))
 def test_all_streams_pass_each_other(width, seed):
-    draws = Draws(9000 + seed)
-    each, rate, area = 6 + draws.below(35), draws.one_of(RATES), draws.uniform(0.6, 1.8) * width / 2
-    assert seconds_to_pass(BODIES[seed % 3], width, each, rate, seed, area) < math.inf
+    assert passes(width, seed)
+
+
+def test_those_side_by_side_in_a_stream_leave_room():
+    """Where one alone stays back, they come so near to each other that this stream stops."""
+    assert passes(2.0, 34, 20.0)
 
 
 def two_files(keep_to, side, each=4, rate=30):

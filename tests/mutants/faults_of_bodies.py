@@ -113,11 +113,18 @@ FAULTS_OF_BODIES = (
     Fault(
         "who_is_ahead_stays_back_too",
         "_kernels.crowd.preferred_velocities",
-        "            back = same * max(ahead, 0.0) * following_gap(agents, i, k)\n",
-        "            back = 0.5 * same * (1.0 + ahead) * following_gap(agents, i, k)\n",
+        "    along = max(2.0 * same - 1.0, 0.0)  # 0 from 60 degrees on\n",
+        "    along = 1.0\n",
         (
             "tests/behaviour/test_throngs.py::test_five_who_cross_a_middle_do_not_wait_for_each_other",
         ),
+    ),
+    Fault(
+        "who_walk_along_leave_no_room",
+        "_kernels.crowd.preferred_velocities",
+        "    along = max(2.0 * same - 1.0, 0.0)  # 0 from 60 degrees on\n",
+        "    along = 0.0\n",
+        ("tests/group/test_streams.py::test_those_side_by_side_in_a_stream_leave_room",),
     ),
     Fault(
         "who_is_pressed_into_others_leaps_back",

@@ -86,6 +86,17 @@ def _right_of_way(agents: Floats, i: int, k: int, ahead: float) -> float:
 
 
 @kernel(inline=True)
+def _share_to_stay_back(same: float, ahead: float) -> float:
+    """Return how far an agent stays back from one that goes the same way, 0..1.
+
+    Side by side both stay back by half, where they walk along. Where their ways cross, one alone
+    does: five who cross the middle of a ring would all wait for their neighbors.
+    """
+    along = max(2.0 * same - 1.0, 0.0)  # 0 from 60 degrees on
+    return same * (max(ahead, 0.0) + 0.5 * along * (1.0 - abs(ahead)))
+
+
+@kernel(inline=True)
 def _depenetration(gap: float, seconds: float) -> float:
     """Return the allowed approach of two overlapping agents; < 0: how far an update parts them."""
     return -min(max(-gap - CROWD_SLOP, 0.0), DEPENETRATION_SPEED * seconds)
@@ -173,7 +184,7 @@ def find_preferred_velocities(
                 pair[ALLOWED_APPROACH], favor = _depenetration(gap, seconds), 0.0
             pair[OWN_INVERSE_MASS] = inverse_mass * (1.0 + favor)
             pair[OTHER_INVERSE_MASS] = _inverse_mass_meeting(agents, k) * (1.0 - favor)
-            back = same * max(ahead, 0.0) * following_gap(agents, i, k)
+            back = _share_to_stay_back(same, ahead) * following_gap(agents, i, k)
             aside_x, aside_z = aside_x + pair[WAY_ASIDE], aside_z + pair[WAY_ASIDE + 1]
             limit = common_base_displacement(agents, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
