@@ -16,6 +16,7 @@ from terrain_physics._kernels._intrinsics import (
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.math.rows import row_vector
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.mesh.facing import is_seen
@@ -42,7 +43,6 @@ from terrain_physics._kernels.surface.shapes import (
     bounds_at,
     center_at,
     extent_along,
-    row_vector,
 )
 from terrain_physics._kernels.tolerances import (
     FRAME_DISTANCE_MARGIN,
