@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.octree.build import Trees, build_tree, fill_slots, object_boxes
+from terrain_physics._kernels.octree.build import Octrees, build_tree, fill_slots, object_boxes
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support.interruptions import carried_out
@@ -47,11 +47,11 @@ class Forest:
 
         rows, spans = np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.int64)
         # With room for more slots and nodes.
-        self._room = Trees(np.empty((0, 4)), np.empty((0, 6)), rows, np.empty((0, 6)), spans)
+        self._room = Octrees(np.empty((0, 4)), np.empty((0, 6)), rows, np.empty((0, 6)), spans)
         self._trees: list[tuple[int, int]] = []  # first slot, first node
         self._slots = self._nodes = 0
         self._gaps = 0  # slots of objects that have left
-        self._arrays: Trees | None = None
+        self._arrays: Octrees | None = None
         self._lock = new_lock(Rank.TREES)
 
     @property
@@ -111,7 +111,7 @@ class Forest:
 
         carried_out(move)
 
-    def arrays(self) -> Trees:
+    def arrays(self) -> Octrees:
         """Return the trees of all objects, for kernels."""
         if (ready := self._arrays) is not None:
             return ready
@@ -124,7 +124,7 @@ class Forest:
                     raise
                 slots: list[Any] = [values[: self._slots] for values in self._room[:3]]
                 nodes: list[Any] = [values[: self._nodes] for values in self._room[3:]]
-                self._arrays = Trees(*slots, *nodes)
+                self._arrays = Octrees(*slots, *nodes)
             return self._arrays
 
     def _leave(self, rows: Int64s, state: int) -> None:
@@ -198,7 +198,7 @@ class Forest:
         sizes = slots if self._shapes.shape[1] == 4 else 0, slots, slots, last_node, last_node
         self._slots, self._nodes = slots, last_node
         grown: list[Any] = [*map(_grown, self._room, sizes)]
-        self._room = Trees(*grown)
+        self._room = Octrees(*grown)
         self._room.node_boxes[first_node:last_node] = node_boxes[:nodes]
         own_spans = np.add(spans[:nodes], (first, first, first_node))
         self._room.spans[first_node:last_node] = own_spans

@@ -25,6 +25,7 @@ from terrain_physics._kernels.heightmap.grid import (
     slope_normal,
     vertex,
 )
+from terrain_physics._kernels.math.rows import row_vector
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.contacts import triangles_near
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, corners_of, row_count
@@ -35,7 +36,6 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MAP_NUMBERS,
     MESHES,
 )
-from terrain_physics._kernels.surface.shapes import row_vector
 from terrain_physics._kernels.types import Floats, Int64s
 
 # Cells looked for at a time.

@@ -29,6 +29,7 @@ from terrain_physics._kernels.heightmap.grid import Grid, height, normal
 from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES, SCRATCH, put_found, search
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
+from terrain_physics._kernels.math.rows import row_vector
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, dot, length, subtract
 from terrain_physics._kernels.mesh.contacts import ALL, DEEPEST, add_contacts
@@ -52,7 +53,6 @@ from terrain_physics._kernels.surface.shapes import (
     bounds_at,
     center_at,
     read_capsule,
-    row_vector,
     row_width,
 )
 from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE

@@ -39,7 +39,7 @@ from terrain_physics._kernels.heightmap.grid import height
 from terrain_physics._kernels.heightmap.solid.reach import meets_surface
 from terrain_physics._kernels.heightmap.solid.sides import lowered, underside_id
 from terrain_physics._kernels.heightmap.sweeps import first_touch
-from terrain_physics._kernels.math.rows import row3, row_of
+from terrain_physics._kernels.math.rows import row3, row_of, row_vector
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled
 from terrain_physics._kernels.mesh.part_tree import items_on_path, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, row_count, skin_at
@@ -49,7 +49,6 @@ from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MESHES, S
 from terrain_physics._kernels.surface.shapes import (
     Body,
     body_at,
-    row_vector,
     row_width,
     upside_down_body,
 )

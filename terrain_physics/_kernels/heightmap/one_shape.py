@@ -39,6 +39,7 @@ from terrain_physics._kernels.heightmap.grid import (
     is_ground,
     unpack_grid,
 )
+from terrain_physics._kernels.math.rows import row_vector
 from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
@@ -46,7 +47,6 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE,
     bounds_at,
     center_at,
-    row_vector,
 )
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 

@@ -16,6 +16,18 @@ def row_of(values: Floats, i: int) -> int:
 
 
 @kernel(inline=True)
+def row_vector(rows: Floats, i: int) -> Vec3:
+    """Return three numbers from place i on."""
+    return (float(rows[i]), float(rows[i + 1]), float(rows[i + 2]))
+
+
+@kernel(inline=True)
+def row_matrix(rows: Floats, i: int) -> Mat3:
+    """Return nine numbers from place i on."""
+    return (*row_vector(rows, i), *row_vector(rows, i + 3), *row_vector(rows, i + 6))
+
+
+@kernel(inline=True)
 def row3(values: Floats, i: int) -> Vec3:
     """Return the first three numbers of a row."""
     return (float(values[i, 0]), float(values[i, 1]), float(values[i, 2]))

@@ -11,7 +11,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.math.rows import corners_in, row3
+from terrain_physics._kernels.math.rows import corners_in, row3, row_vector
 from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import (
@@ -38,7 +38,6 @@ from terrain_physics._kernels.mesh.places import (
 )
 from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
-from terrain_physics._kernels.surface.shapes import row_vector
 from terrain_physics._kernels.tolerances import BOX_ROUNDING, FRAME_MARGIN, LEAF_SIZE_MARGIN
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 

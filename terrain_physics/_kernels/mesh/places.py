@@ -12,10 +12,9 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import array_at, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import Rigid, to_world, turned_back
-from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.rows import row3, row_matrix, row_vector
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.mesh.tree import LANES, LOWER, UPPER, Place
-from terrain_physics._kernels.surface.shapes import row_matrix, row_vector
 from terrain_physics._kernels.tolerances import PLACE_MARGIN
 from terrain_physics._kernels.types import Float32s, Floats
 

@@ -5,7 +5,7 @@ Octrees", Game Programming Gems, 2000). So an object on the border of two cells 
 Cells only decide which objects are grouped together; a cell stores the box around its objects and
 nothing else.
 
-The arrays are `Trees`. A sphere's box is a little larger than the sphere, so that spheres with
+The arrays are `Octrees`. A sphere's box is a little larger than the sphere, so that spheres with
 boxes that are apart fail the sphere test as well. For a removed object the lower corner is infinity
 and the upper minus infinity.
 
@@ -27,7 +27,7 @@ _UNDERFLOWS = 1e-150  # meters; the square of a shorter distance may vanish
 _GROUPS = 9  # objects too large for the eight children, and the eight children
 
 
-class Trees(NamedTuple):
+class Octrees(NamedTuple):
     """The slots of objects, in the order of the cells, and the nodes of the cells."""
 
     spheres: Floats  # (slots, 4): x, y, z, radius, NaN where removed; no rows if objects are boxes
@@ -39,7 +39,7 @@ class Trees(NamedTuple):
     spans: Int64s
 
 
-class _Waiting(NamedTuple):
+class _Tasks(NamedTuple):
     """A stack of tasks: parts of the objects that are still to be divided."""
 
     cells: Floats  # (.., 4): center and half edge of the cell of each task
@@ -189,7 +189,7 @@ def _sink(
 
 @kernel(inline=True)
 def _wait(
-    waiting: _Waiting, top: int, task: tuple[int, int, int, int, int], cell: Floats, octant: int
+    waiting: _Tasks, top: int, task: tuple[int, int, int, int, int], cell: Floats, octant: int
 ) -> int:
     """Push a task on the stack, in an octant of a cell or in all of it (-1); return the top."""
     cells, tasks = waiting
@@ -235,7 +235,7 @@ def build_tree(
     depth = -_enclose(boxes, cell)
     # Each level leaves at most eight tasks waiting; it may be visited twice, by size and without.
     room = _GROUPS * (2 * (max_depth - depth) + 2)
-    waiting = _Waiting(np.empty((room, 4)), np.empty((room, 5), dtype=np.int64))
+    waiting = _Tasks(np.empty((room, 4)), np.empty((room, 5), dtype=np.int64))
     cells, tasks = waiting
     top, nodes = _wait(waiting, 0, (0, count, depth, 1, -1), cell, -1), 0
     while top > 0:
@@ -320,7 +320,7 @@ def fill_slots(
     member_boxes: Floats,
     order: Int64s,
     first_slot: int,
-    trees: Trees,
+    trees: Octrees,
     row_slots: Int64s,
 ) -> None:
     """Write the objects of a new tree, with their boxes and rows, into its slots."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.octree.build import Trees
+from terrain_physics._kernels.octree.build import Octrees
 from terrain_physics._kernels.types import Floats, Int64s
 
 ROW_BITS = 32  # the low bits of a key hold the greater row, the bits above the lesser one
@@ -88,7 +88,7 @@ def _gather(shapes: Floats, slot: int, place: int, near: _Gathered) -> None:
 
 @kernel
 def _compare(
-    trees: Trees, first: int, last: int, near: _Gathered, gathered: int, count: int, keys: Int64s
+    trees: Octrees, first: int, last: int, near: _Gathered, gathered: int, count: int, keys: Int64s
 ) -> tuple[int, int]:
     """Add the pairs of slots first..last with gathered objects; return (pairs, pairs tested).
 
@@ -127,7 +127,7 @@ def _compare(
 
 @kernel
 def overlapping_pairs(
-    trees: Trees, node: int, count: int, tests: int, keys: Int64s
+    trees: Octrees, node: int, count: int, tests: int, keys: Int64s
 ) -> tuple[int, int, int]:
     """Add a key for each overlapping pair; return (the node to continue with, pairs, pairs tested).
 

@@ -10,7 +10,7 @@ from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
 from terrain_physics._kernels.math.rows import row3, row_of, vector_at
 from terrain_physics._kernels.math.sorting import push_sorted
 from terrain_physics._kernels.math.vec3 import Vec3, subtract
-from terrain_physics._kernels.octree.build import Trees, sphere_side
+from terrain_physics._kernels.octree.build import Octrees, sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
 from terrain_physics._kernels.tolerances import OCTREE_RAY_SLACK
 from terrain_physics._kernels.types import Floats, Int64s
@@ -50,7 +50,7 @@ def _sphere_overlaps_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool
 
 @kernel
 def overlapping_objects(
-    trees: Trees, queries: Floats, query: int, count: int, keys: Int64s
+    trees: Octrees, queries: Floats, query: int, count: int, keys: Int64s
 ) -> tuple[int, int]:
     """Add a key, the query above the row, for each object that overlaps; return (query, keys).
 
@@ -132,7 +132,7 @@ def _inverse(part: float) -> float:
 
 @kernel(inline=True)
 def _push(
-    trees: Trees, node: int, end: int, ray: _Ray, best: float, top: int, waiting: _Waiting
+    trees: Octrees, node: int, end: int, ray: _Ray, best: float, top: int, waiting: _Waiting
 ) -> int:
     """Add the siblings node..end that a ray enters within ``best``, the nearest on top."""
     base = top
@@ -156,7 +156,7 @@ def _doubled(waiting: _Waiting, top: int) -> _Waiting:
 
 @kernel
 def first_hits(
-    trees: Trees,
+    trees: Octrees,
     origins: Floats,
     directions: Floats,
     limits: Floats,

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._intrinsics import replaced
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import product, turned
+from terrain_physics._kernels.math.rows import row_matrix, row_vector
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot
 from terrain_physics._kernels.types import Floats
 
@@ -72,18 +73,6 @@ class Body(NamedTuple):
 def row_width(kind: int) -> int:
     """Return how many numbers a row has."""
     return (SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH)[kind]
-
-
-@kernel(inline=True)
-def row_vector(rows: Floats, i: int) -> Vec3:
-    """Return three numbers from place i on."""
-    return (float(rows[i]), float(rows[i + 1]), float(rows[i + 2]))
-
-
-@kernel(inline=True)
-def row_matrix(rows: Floats, i: int) -> Mat3:
-    """Return nine numbers from place i on."""
-    return (*row_vector(rows, i), *row_vector(rows, i + 3), *row_vector(rows, i + 6))
 
 
 @kernel(inline=True)

@@ -28,6 +28,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     vector_at,
 )
 from terrain_physics._kernels.heightmap.grid import Grid, height
+from terrain_physics._kernels.math.rows import row_vector
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
@@ -36,7 +37,6 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE,
     SPHERE_WIDTH,
     center_at,
-    row_vector,
 )
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
