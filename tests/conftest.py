@@ -41,6 +41,8 @@ settings.register_profile("full", deadline=None, derandomize=True, max_examples=
 settings.register_profile("explore", deadline=None, max_examples=100)
 settings.load_profile("steady")
 
+TESTS = Path(__file__).parent
+
 MOTION = ("behaviour", "character", "group")
 """Folders of tests of motion."""
 
@@ -59,9 +61,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try all examples in the larger tiers; make the lanes of the workers."""
+    """Try all examples in the larger tiers; look for doctests; make the lanes of the workers."""
     if _selects(config, *TIERS) and not config.getoption("hypothesis_profile", None):
         settings.load_profile("full")
+    config.pluginmanager.register(_Doctests())  # this file's own hooks are for tests alone
     if getattr(config.option, "numprocesses", None):
         lanes.begin()
 
@@ -100,11 +103,22 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         return (yield)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for doctests in the library alone: tests have none, and are many."""
-    collectors = yield
-    return [one for one in collectors if type(one).__name__ != "DoctestModule"]
+class _Doctests:
+    """Looks for doctests in modules of the library that may have some: tests have none.
+
+    What is public is of the package whose ``__init__.py`` names it.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Leave out what would be imported and looked through in vain."""
+        collectors = yield
+        may_have = file_path.name == "__init__.py" or b">>>" in file_path.read_bytes()
+        if may_have and TESTS not in file_path.parents:
+            return collectors
+        return [one for one in collectors if type(one).__name__ != "DoctestModule"]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -114,9 +114,8 @@ def words_of(file: Path) -> frozenset[str]:
         return frozenset(re.findall(r"\w+", text))
     found: set[str] = set()
     for node in ast.walk(tree_of(file)):
-        for name in ("id", "attr", "arg", "name", "asname"):
-            value = getattr(node, name, None)
-            found |= {value} if isinstance(value, str) else set()
+        values = (getattr(node, name, None) for name in ("id", "attr", "arg", "name", "asname"))
+        found.update(value for value in values if isinstance(value, str))
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found |= set(re.findall(r"\w+", node.value))
     return frozenset(found | {part for name in found for part in name.split(".")})

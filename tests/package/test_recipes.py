@@ -44,7 +44,9 @@ class Trace(NamedTuple):
 def _tellers_of(word: str) -> Iterator[Path]:
     docs = ROOT / "demo" / "docs"
     for file in (*sources("terrain_physics"), *docs.glob("guide/*.md"), docs / "gallery.md"):
-        if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", file.read_text(encoding="utf-8")):
+        text = file.read_text(encoding="utf-8")
+        # The first look is the quicker one by far.
+        if word in text and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
             yield file
 
 
