@@ -83,6 +83,7 @@ def intersect_obb_triangle(
 
     Examples
     --------
+    >>> import numpy as np
     >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
     >>> intersect_obb_triangle([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])

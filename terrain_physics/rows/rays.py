@@ -137,6 +137,7 @@ def raycast_obb(
 
     Examples
     --------
+    >>> import numpy as np
     >>> raycast_obb([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 3)], [np.eye(3)])
     array([4.])
     """

@@ -103,7 +103,7 @@ def test_nearly_all_arrive_along_paths(pace: tuple[int, float]):
 @pytest.mark.parametrize("pace", rest_is_full(RATES))
 def test_nearly_all_arrive_on_fields(pace: tuple[int, float]):
     rate, share = pace
-    arrived = np.concatenate([walk_field(land, 3, times(34), rate, share) for land in LANDS])
+    arrived = np.concatenate([walk_field(land, 3, times(57), rate, share) for land in LANDS])
     assert len(arrived) >= 90
     assert arrived.mean() >= 0.98
 

@@ -31,7 +31,7 @@ def drawn_lengths(draws: Draws, places: Places) -> Lengths:
 
 def test_ways_are_as_short_as_dijkstras() -> None:
     found = none = 0
-    for seed in range(times(600)):
+    for seed in range(times(1000)):
         draws = Draws(seed)
         places = drawn_places(draws)
         if not (stand := standing(places)):
