@@ -110,10 +110,7 @@ class ChangeLog:
             first = len(rows) - 1
             if first > 0 and rows[first - 1, CHANGE_VERSION] > seen:  # often there is one alone
                 first = int(rows[:, CHANGE_VERSION].searchsorted(seen, side="right"))
-            count = len(rows) - first
-            end = self._make_room(count)
-            new = self._room[end : end + count]
-            new[:] = rows[first:]
+            new = rows[first:].copy()
             new[:, CHANGE_VERSION] = version
-            self._show(end + count)
+            self.add(new)
         return latest

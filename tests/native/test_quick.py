@@ -35,6 +35,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics._kernels import _jit
+from terrain_physics._kernels.mesh.parts import WELDED
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
@@ -841,20 +842,37 @@ def test_sweeps_see_edits():
     assert len(hits) > 40
 
 
+def is_connected(mesh):
+    _, row, *_ = mesh._storage.table._owned[1]
+    return bool(row[WELDED + 1])
+
+
 def test_the_first_sweep_of_a_mesh_finds_how_it_is_connected():
-    quick, plain = (painted(()) for _ in range(2))
-    ball = Sphere((0.5, 9.0, 0.5), 0.5)
-    sweep = by_python(plain, "sweep")
-    assert quick.sweep(ball, (0, -9, 0)) == sweep(ball, (0, -9, 0))
+    for number in range(40):
+        draws = np.random.default_rng(number)
+        quick, plain = (
+            painted(()) for _ in range(2)
+        )  # each is new: it does not know its neighbors
+        x, z = draws.choice([-3.0, 3.0, 3.2]), draws.uniform(-2.2, 2.2)
+        ball, way = Sphere((x, 9.0, z), 0.5), (draws.uniform(-0.5, 0.5), -9.0, 0.0)
+        hit = quick.sweep(ball, way)
+        assert is_connected(quick)
+        assert repr(hit) == repr(by_python(plain, "sweep")(ball, way))
 
 
 def test_questions_to_a_map_call_no_python():
     land, nothing = rough(), calls_of(lambda: None)
     shapes = shapes_at(np.array((30.0, 1.0, 30.0)), 1.0, np.random.default_rng(1))
     holed, way = with_holes(), (0.0, -4.0, 0.5)
+    inside = shapes_at(np.array((3.0, 1.0, 3.5)), 1.0, np.random.default_rng(1))
+    assert all(holed.touches(shape) and holed.contacts(shape) for shape in inside)
+    colored = rough()
+    colored.materials[30, 30] = 2
     questions = [
-        *(partial(own.sweep, shape, way) for own in (land, holed) for shape in shapes),
-        *(partial(holed.touches, shape) for shape in shapes),
+        *(partial(land.sweep, shape, way) for shape in shapes),
+        *(partial(holed.sweep, shape, (0.0, -0.5, 0.5)) for shape in inside),
+        *(partial(holed.touches, shape) for shape in inside),
+        *(partial(colored.touches, shape) for shape in shapes),
         partial(holed.raycast, (3.0, 9.0, 3.5), (0.0, -1.0, 0.1)),
         *(partial(getattr(holed, name), (3.0, 1.0, 3.5)) for name in OF_POINTS),
         partial(land.raycast, (30.0, 9.0, 30.0), (0.0, -1.0, 0.1)),
@@ -866,8 +884,10 @@ def test_questions_to_a_map_call_no_python():
     for question in questions:
         question()
         assert calls_of(question) <= nothing, question
-    for shape in shapes:  # materials are looked up by Python
-        assert calls_of(partial(holed.contacts, shape)) <= nothing + 12
+    for own, shape in [*((holed, one) for one in inside), *((colored, one) for one in shapes)]:
+        contacts = partial(own.contacts, shape)  # materials are looked up by Python
+        contacts()
+        assert calls_of(contacts) <= nothing + 4, own
 
 
 @pytest.mark.parametrize("name", [*OF_POINTS, *OF_SHAPES, "raycast", "sweep"])

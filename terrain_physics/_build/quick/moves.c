@@ -126,7 +126,7 @@ static Py_ssize_t move_by_kernel(Quick *quick, PyObject *const *things, const Mo
 }
 
 /* Find room for more rows in the log of changes, as its method does: nobody sees a new room until all
-   is told. Where they begin there; -1: an error. */
+   is told, or ever, if the kernel wants another way; then the method merges once more. Where they begin there; -1: an error. */
 static Py_ssize_t begin_log(Quick *quick, PyObject **things, Py_ssize_t more) {
   enum { VALUES = 4 };
   PyArrayObject *rows = (PyArrayObject *)things[LOG_ROWS];

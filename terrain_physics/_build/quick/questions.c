@@ -386,15 +386,18 @@ static PyObject *contacts_in(Quick *quick, PyObject *arrays, const double *row, 
   return result;
 }
 
-/* Ask the kernel of one shape, if the map is all surface and of one material. */
+/* Ask the kernel of one shape: of a map that is all surface and of one material, or of all else. */
 static PyObject *ask_shape(Quick *quick, PyObject *queries, PyObject *storage, const double *row,
                            int count) {
-  if (!is_bare(queries, storage)) return ask_table(quick, queries, storage, row, count);
-  PyObject *made_of = slot_of(MAP[MATERIALS], storage), *found = NULL, *result = NULL;
-  if (made_of == Py_None)
+  PyObject *made_of = NULL, *found = NULL, *result = NULL;
+  if (is_bare(queries, storage)) made_of = slot_of(MAP[MATERIALS], storage);
+  if (made_of != Py_None) {
+    result = ask_table(quick, queries, storage, row, count);
+  } else {
     found = count == OF_BALL ? ask_surface(quick, storage, row, count, DEEPEST)
                              : find_contacts(quick, storage, row, count, DEEPEST);
-  if (is_answer(found)) result = quick->answer(quick, found, Py_None);
+    if (is_answer(found)) result = quick->answer(quick, found, Py_None);
+  }
   drop((PyObject *[]){made_of, found}, 2);
   return result;
 }

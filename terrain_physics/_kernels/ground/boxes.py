@@ -10,9 +10,14 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import maps_in, owner_in, parts_in, terrain_of
+from terrain_physics._kernels.ground.owners import (
+    map_arrays,
+    maps_in,
+    owner_in,
+    parts_in,
+    terrain_of,
+)
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import CHUNK, RANGE, put_cells
-from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     cell_span,
@@ -23,6 +28,7 @@ from terrain_physics._kernels.heightmap.grid import (
     in_map,
     is_flipped,
     slope_normal,
+    unpack_grid,
     vertex,
 )
 from terrain_physics._kernels.math.rows import row_vector
@@ -105,11 +111,9 @@ def _put_half(grid: Grid, row: int, column: int, half: int, k: int, out: _Found)
 
 
 @kernel(inline=True)
-def _search(
-    terrain: Terrain, lower: Vec3, upper: Vec3, most_cells: float, scratch: _CellMemory
-) -> bool:
+def _search(grid: Grid, lower: Vec3, upper: Vec3, most_cells: float, scratch: _CellMemory) -> bool:
     """Begin to look for cells, see `put_cells`; tell whether they are not too many."""
-    grid, ranges, place = terrain.grid, scratch.ranges, scratch.place
+    ranges, place = scratch.ranges, scratch.place
     row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = cell_span(
         lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
@@ -117,7 +121,7 @@ def _search(
     ranges[0], ranges[CHUNK] = row_0, row_1
     ranges[2 * CHUNK], ranges[3 * CHUNK] = column_0, column_1
     place[0], place[1] = row_0, column_0
-    if column_0 >= column_1 or terrain.low > terrain.high:
+    if column_0 >= column_1:
         place[0] = row_1
     return float(row_1 - row_0) * float(column_1 - column_0) <= most_cells
 
@@ -176,9 +180,12 @@ def _put_box(
     maps, meshes, count = maps_in(tables), parts_in(tables, MESHES, mask), 0
     for at in range(len(maps)):
         if maps[at, MAP_LAYERS] & mask != 0:
-            if not _search(terrain_of(maps, at), lower, upper, most_cells, scratch):
+            heights, cells, _, frame = map_arrays(maps, at)
+            grid = unpack_grid(borrow(heights), borrow(cells), frame)
+            if not _search(grid, lower, upper, most_cells, scratch):
                 return -1
-            count = _put_map(maps, at, lower, upper, most, scratch, count, out)
+            if scratch.place[0] < scratch.ranges[CHUNK]:  # most maps are elsewhere
+                count = _put_map(maps, at, lower, upper, most, scratch, count, out)
     if row_count(meshes.rows) > 1 and count <= most:
         count = _put_meshes(meshes, lower, upper, count, out)
     return count

@@ -24,9 +24,10 @@ from terrain_physics._kernels.surface.ground_arrays import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Row 0, the header: how many moves the ground has counted, and the most of them, as characters
-# remember their count as float64, too.
+# Row 0, the header: how many moves the ground has counted.
 COUNT_OF_MOVES = 0
+
+# The most moves that are counted: characters remember their count as float64.
 MOST_COUNTED = 2**53
 
 # Columns: the part's number; whether it has ever been moved with a time; the seconds of its last
