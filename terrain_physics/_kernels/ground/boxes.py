@@ -10,13 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.owners import (
-    map_arrays,
-    maps_in,
-    owner_in,
-    parts_in,
-    terrain_of,
-)
+from terrain_physics._kernels.ground.owners import map_arrays, maps_in, owner_in, parts_in
 from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import CHUNK, RANGE, put_cells
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
@@ -42,7 +36,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MAP_NUMBERS,
     MESHES,
 )
-from terrain_physics._kernels.types import Floats, Int64s
+from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 # Cells looked for at a time.
 _CELLS = 64
@@ -128,15 +122,14 @@ def _search(grid: Grid, lower: Vec3, upper: Vec3, most_cells: float, scratch: _C
 
 @kernel(noinline=True)
 def _put_map(
-    maps: Int64s, at: int, lower: Vec3, upper: Vec3, most: int,
+    maps: Int64s, at: int, grid: Grid, blocks: Float32s, lower: Vec3, upper: Vec3, most: int,
     scratch: _CellMemory, count: int, out: _Found,
 ) -> int:  # fmt: skip
     """Write the triangles of a map behind ``count`` others; return how many there are then."""
-    terrain = terrain_of(maps, at)
-    grid, (ranges, place, rows, columns) = terrain.grid, scratch
+    ranges, place, rows, columns = scratch
     is_united, own = maps[at, MAP_NUMBERS + 1] > 1, int(maps[at, MAP_NUMBER]) << ID_BITS
     while place[0] < ranges[CHUNK] and count <= most:
-        found = put_cells(grid, terrain.blocks, ranges, 0, lower[1], upper[1], place, rows, columns)
+        found = put_cells(grid, blocks, ranges, 0, lower[1], upper[1], place, rows, columns)
         for j in range(found):
             row, column = int(rows[j]), int(columns[j])
             if not _overlaps(grid, row, column, lower, upper):
@@ -180,12 +173,14 @@ def _put_box(
     maps, meshes, count = maps_in(tables), parts_in(tables, MESHES, mask), 0
     for at in range(len(maps)):
         if maps[at, MAP_LAYERS] & mask != 0:
-            heights, cells, _, frame = map_arrays(maps, at)
+            heights, cells, blocks, frame = map_arrays(maps, at)
             grid = unpack_grid(borrow(heights), borrow(cells), frame)
             if not _search(grid, lower, upper, most_cells, scratch):
                 return -1
             if scratch.place[0] < scratch.ranges[CHUNK]:  # most maps are elsewhere
-                count = _put_map(maps, at, lower, upper, most, scratch, count, out)
+                count = _put_map(
+                    maps, at, grid, borrow(blocks), lower, upper, most, scratch, count, out
+                )
     if row_count(meshes.rows) > 1 and count <= most:
         count = _put_meshes(meshes, lower, upper, count, out)
     return count
