@@ -54,7 +54,8 @@ def _rays_and_sweeps() -> None:
     beside = HeightMap([[0, 0], [0, 0]], border="open", thickness=1.0, origin=(1, 0, 0))
     united = Ground([land, beside])
     united.raycast(Ray((0, 1, 0), (0, -1, 0)))
-    united.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel serves all shapes
+    ball = Sphere((0, 1, 0), 0.5)  # one kernel serves all shapes
+    united.sweep(ball, (0, -1, 0)), united.sweep_many([ball], [(0, -1, 0)])
     land.closest_point((0, 1, 0))
     land.closest_points([(0, 1, 0)])
     land.contains((0, 1, 0)), land.contains([(0, 1, 0)])
