@@ -130,9 +130,10 @@ def test_frame_is_well_formed(name: str) -> None:
         assert mesh.faces.max() < len(mesh.vertices)
 
 
-def test_nobody_falls_out_of_the_world() -> None:
+@pytest.mark.parametrize("steps", [FRAMES, pytest.param(4 * FRAMES, marks=pytest.mark.full)])
+def test_nobody_falls_out_of_the_world(steps: int) -> None:
     for name in SCENES:
-        scene = run(name, 1, FRAMES)
+        scene = run(name, 1, steps)
         for body in scene.bodies:
             if name != "digging":
                 assert body.place[1] > -5.0, (name, body.name)

@@ -119,9 +119,10 @@ def test_what_it_has(door: HandMadeMap):
             values[:] = 0
 
 
-def test_a_crowd_that_collides_goes_through_a_door_that_just_fits():
+@pytest.mark.parametrize("many", [30, pytest.param(60, marks=pytest.mark.full)])
+def test_a_crowd_that_collides_goes_through_a_door_that_just_fits(many: int):
     narrow = with_door(1.05 * 0.8)
-    field, crowd = narrow.field((18, 10)), crowd_on(narrow, 30, collide=True)
+    field, crowd = narrow.field((18, 10)), crowd_on(narrow, many, collide=True)
     for _ in range(60 * 60):
         field.lead(crowd)
         crowd.update(FRAME)
